@@ -1,0 +1,1 @@
+"""One module a command: parse, call, print. No logic, and nothing imports this room."""

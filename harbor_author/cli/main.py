@@ -1,0 +1,89 @@
+"""The `author` command: finds the module of a subcommand when it is called, not before."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from difflib import get_close_matches
+
+import click
+
+from harbor_author import __version__
+from harbor_author.errors import AuthorError
+
+#: command -> (module below harbor_author.cli, one-line help). The help stands here so that
+#: `author --help` and completion need not import every command.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("init", "Make a folder a suite: author.toml, tasks/, references/."),
+    "new": ("new", "Scaffold a task that is sound from the start."),
+    "rename": ("rename", "Give a task another slug or ID, everywhere it is mentioned."),
+    "next-id": ("next_id", "Print the next free ID of a series."),
+    "list": ("list_tasks", "List the suite's tasks."),
+    "cards": ("cards", "List, show and count the coverage of host-change cards."),
+    "validate": ("validate", "Check tasks against every rule, without a container."),
+    "oracle-check": ("oracle_check", "Prove in containers that a judge separates right from wrong."),
+    "doctor": ("doctor", "Check what this machine lacks, with the remedy for each."),
+    "clean": ("clean", "Remove what interrupted runs left behind."),
+}
+
+
+class LazyGroup(click.Group):
+    """A click group whose subcommands are imported on first use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module = importlib.import_module(f"harbor_author.cli.{entry[0]}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in COMMANDS:
+            near = get_close_matches(name, COMMANDS, n=1)
+            hint = f"Did you mean 'author {near[0]}'?" if near else "'author --help' lists the commands."
+            raise click.UsageError(f"There is no command '{name}'. {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help_) for name, (_, help_) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit status: 0 all is well, 1 something falls short, 2 it could not be done.",
+)
+@click.version_option(__version__, prog_name="author")
+def cli() -> None:
+    """Take a Harbor benchmark task through its whole life: scaffold, validate, prove, publish, re-prove."""
+
+
+def main() -> None:
+    """Run the command line and exit with its status; an `AuthorError` becomes a message and status 2."""
+    try:
+        status = cli.main(standalone_mode=False)
+    except AuthorError as error:
+        click.echo(f"author: {error}", err=True)
+        status = 2
+    except click.exceptions.Exit as exit_:
+        status = exit_.exit_code
+    except click.ClickException as error:
+        error.show()
+        status = 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("author: interrupted", err=True)
+        status = 130
+    except BrokenPipeError:
+        # The reader (`author list | head`) has what it wanted; the interpreter must not complain at exit.
+        sys.stdout = None  # type: ignore[assignment]
+        status = 0
+    sys.exit(status if isinstance(status, int) else 0)
