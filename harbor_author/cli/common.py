@@ -49,8 +49,7 @@ def open_suite(suite_dir: Path | None) -> Suite:
     Raises:
         SuiteError: there is none, or its author.toml is wrong.
     """
-    suite = find_suite(suite_dir)
-    return suite
+    return find_suite(suite_dir)
 
 
 def print_json(document: Mapping[str, Any]) -> None:

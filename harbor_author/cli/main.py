@@ -84,6 +84,6 @@ def main() -> None:
         status = 130
     except BrokenPipeError:
         # The reader (`author list | head`) has what it wanted; the interpreter must not complain at exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         status = 0
     sys.exit(status if isinstance(status, int) else 0)
