@@ -30,17 +30,22 @@ def json_option(function: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(function)
 
 
-def author_command(*examples: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a function a command whose `--help` ends in `examples`, one command line each.
+def examples(*lines: str) -> str:
+    """An epilog of `--help`: example command lines, one a line."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def author_command(*lines: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a function a command whose `--help` ends in examples, one command line each.
 
     The function returns its exit status, or None for 0. Its name is not used: `main.COMMANDS` names commands.
     """
+    return lambda function: click.command(epilog=examples(*lines))(function)
 
-    def decorate(function: Callable[..., Any]) -> click.Command:
-        epilog = "\b\nExamples:\n" + "\n".join(f"  {example}" for example in examples)
-        return click.command(epilog=epilog)(function)
 
-    return decorate
+def author_group(*lines: str) -> Callable[[Callable[..., Any]], click.Group]:
+    """The same for a command with subcommands."""
+    return lambda function: click.group(epilog=examples(*lines))(function)
 
 
 def open_suite(suite_dir: Path | None) -> Suite:

@@ -1,0 +1,24 @@
+"""Templates -> a task directory."""
+
+from harbor_author.scaffold.errors import ScaffoldError
+from harbor_author.scaffold.init import init_suite
+from harbor_author.scaffold.new import DEFAULT_SLUG, NewTask, TaskRequest, new_task, parse_host, task_files
+from harbor_author.scaffold.rename import Renaming, rename_task
+from harbor_author.scaffold.render import RenderedFile, pypi_version, render, templates_dir
+
+__all__ = [
+    "DEFAULT_SLUG",
+    "NewTask",
+    "Renaming",
+    "RenderedFile",
+    "ScaffoldError",
+    "TaskRequest",
+    "init_suite",
+    "new_task",
+    "parse_host",
+    "pypi_version",
+    "rename_task",
+    "render",
+    "task_files",
+    "templates_dir",
+]
