@@ -21,7 +21,7 @@ _PATTERN = re.compile(
     | (?P<rollup>[Rr]oll-?up\s+R-\d{{2}}(?:\s*\#\d+)?|R-\d{{2}}\s*\#\d+)
     | (?P<retired>ALPHA\d+-\d{{2}}|BC-\d{{2}})(?![\w-])
     )""",
-    re.VERBOSE,
+    re.VERBOSE | re.ASCII,  # a Chinese character beside an ID is no part of it
 )
 _VERSION = re.compile(r"DSH-(\d+\.\d+\.\d+)-")
 _STEM = re.compile(rf"(?:{_BASE})?([AR]\d+-)(\d{{2}})")

@@ -26,6 +26,10 @@ def used_ids(suite: Suite, *, remotes: bool = False) -> dict[TaskId, str]:
     Args:
         remotes: look at remote-tracking branches too.
     """
+    return _elsewhere_ids(suite, remotes=remotes) | _directory_ids(suite)
+
+
+def _elsewhere_ids(suite: Suite, *, remotes: bool) -> dict[TaskId, str]:
     used: dict[TaskId, str] = {}
     for task_id in parse_ranges(suite.settings.reserved):
         used.setdefault(task_id, "reserved in author.toml")
@@ -37,8 +41,6 @@ def used_ids(suite: Suite, *, remotes: bool = False) -> dict[TaskId, str]:
         parsed = parse_task_name(name)
         if parsed:
             used.setdefault(parsed.task_id, f"tasks/{name} on branch {branch}")
-    for task_id, where in _directory_ids(suite).items():
-        used[task_id] = where
     return used
 
 
@@ -102,7 +104,7 @@ def reserve_task(suite: Suite, series: str, slug: str, *, remotes: bool = False)
     Raises:
         SuiteError: `tasks/` cannot be written.
     """
-    elsewhere = used_ids(suite, remotes=remotes)
+    elsewhere = _elsewhere_ids(suite, remotes=remotes)
     try:
         suite.tasks_dir.mkdir(exist_ok=True)
         with _locked(suite.tasks_dir):

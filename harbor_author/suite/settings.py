@@ -157,14 +157,9 @@ class _Checker:
                     )
 
     def unknown(self, keys: tuple[str, ...], name: str, known: Any, kind: str) -> None:
-        near = get_close_matches(name, list(known), n=1)
-        if not near:
-            near = [
-                full
-                for table, names in SHAPE.items()
-                for full in [f"{table}.{keys[-1]}"]
-                if keys[-1] in names
-            ]
+        # The very key in another table is a likelier slip than a similar key in this one.
+        near = [f"{table}.{keys[-1]}" for table, names in SHAPE.items() if keys[-1] in names]
+        near = near or get_close_matches(name, list(known), n=1)
         hint = f"did you mean '{near[0]}'?" if near else "known: " + ", ".join(sorted(known))
         self.fail(keys, f"unknown {kind} '{name}'", hint)
 
