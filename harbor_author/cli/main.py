@@ -68,22 +68,58 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line and exit with its status; an `AuthorError` becomes a message and status 2."""
+    """Run the command line and exit with its status.
+
+    An `AuthorError` becomes a message and status 2, as does a failing disk or permission; an error that nobody
+    foresaw goes, with traceback and versions, to a log file that the message names.
+    """
+    sys.exit(_status())
+
+
+def _status() -> int:
     try:
         status = cli.main(standalone_mode=False)
     except AuthorError as error:
-        click.echo(f"author: {error}", err=True)
-        status = 2
+        return _complain(str(error))
     except click.exceptions.Exit as exit_:
-        status = exit_.exit_code
+        return exit_.exit_code
     except click.ClickException as error:
         error.show()
-        status = 2
+        return 2
     except (click.Abort, KeyboardInterrupt):
-        click.echo("author: interrupted", err=True)
-        status = 130
+        _complain("interrupted")
+        return 130
     except BrokenPipeError:
         # The reader (`author list | head`) has what it wanted; the interpreter must not complain at exit.
         sys.stdout = None
-        status = 0
-    sys.exit(status if isinstance(status, int) else 0)
+        return 0
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _complain(
+            f"{place}{error.strerror or error}\n  fix: check permissions and free space, then run it again"
+        )
+    except Exception as error:
+        return _complain(_log_unforeseen(error))
+    return status if isinstance(status, int) else 0
+
+
+def _complain(text: str) -> int:
+    from harbor_author.output.text import printable_lines
+
+    click.echo(f"author: {printable_lines(text)}", err=True)
+    return 2
+
+
+def _log_unforeseen(error: Exception) -> str:
+    import platform
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="author-error-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
+    ) as log:
+        log.write(
+            f"author {__version__}, Python {platform.python_version()}, {platform.platform()}\n{sys.argv}\n\n"
+        )
+        traceback.print_exception(error, file=log)
+    return f"unforeseen error, a fault of author itself: {error!r}\n  fix: report it with {log.name}"

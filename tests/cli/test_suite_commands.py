@@ -1,0 +1,130 @@
+"""The commands about a suite as a person runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import AuthorRunner
+
+
+def test_init_makes_a_suite_that_the_other_commands_find(author: AuthorRunner, tmp_path: Path) -> None:
+    made = author(
+        "init", "my-suite", "--reserved", "H1-H22,S1", "--host", "0.1.2-alpha.3", "--source", "pypi"
+    )
+    assert made.status == 0, made.err
+    assert "author new --series H" in made.out
+    folder = tmp_path / "my-suite"
+    assert sorted(path.name for path in folder.iterdir()) == ["author.toml", "references", "tasks"]
+    assert author("next-id", "--series", "H", cwd=folder / "tasks").out == "H23\n"
+    assert author("list", cwd=folder).out.startswith("No tasks")
+    again = author("init", "my-suite")
+    assert again.status == 2
+    assert "exists already" in again.err
+
+
+def test_init_refuses_what_author_toml_cannot_hold_and_leaves_nothing(
+    author: AuthorRunner, tmp_path: Path
+) -> None:
+    refused = author("init", "x", "--reserved", "H9-H1")
+    assert refused.status == 2
+    assert "H9-H1" in refused.err
+    assert list((tmp_path / "x").iterdir()) == []
+
+
+def test_init_in_a_folder_that_has_tasks_keeps_them(author: AuthorRunner, tmp_path: Path) -> None:
+    (tmp_path / "tasks" / "H7-a").mkdir(parents=True)
+    assert author("init").status == 0
+    assert author("next-id", "--series", "H").out == "H8\n"
+
+
+def test_next_id_of_every_series_with_gaps(author: AuthorRunner, suite_root: Path) -> None:
+    (suite_root / "tasks" / "H25-x").mkdir()
+    document = json.loads(author("next-id", "--json", "--suite", suite_root).out)
+    assert document == {
+        "schema": "author/next-id/1",
+        "next": {"H": "H26", "M": "M15", "S": "S17"},
+        "gaps": {"H": ["H23", "H24"], "M": [], "S": []},
+    }
+
+
+def test_list_names_what_cannot_be_read_and_exits_1(author: AuthorRunner, suite_root: Path) -> None:
+    good = suite_root / "tasks" / "H23-good"
+    good.mkdir()
+    (good / "task.toml").write_text(
+        '[task]\ndescription = "升级 plugin"\n[metadata]\ncards = ["A"]\n', encoding="utf-8"
+    )
+    bad = suite_root / "tasks" / "M15-bad"
+    bad.mkdir()
+    (bad / "task.toml").write_text('x = "\\s"\n', encoding="utf-8")
+    (suite_root / "tasks" / "stray").mkdir()
+    listed = author("list", "--suite", suite_root)
+    assert listed.status == 1
+    rows = listed.out.splitlines()
+    assert rows[0].split() == ["H23", "H23-good", "mutable", "升级", "plugin"]
+    assert "task.toml:1:" in rows[1]
+    assert len(rows) == 3
+    document = json.loads(author("list", "--suite", suite_root, "--json").out)
+    assert [task["id"] for task in document["tasks"]] == ["H23", "M15", None]
+    assert document["tasks"][0]["cards"] == ["A"]
+
+
+def test_names_on_disk_cannot_write_escape_sequences(author: AuthorRunner, suite_root: Path) -> None:
+    (suite_root / "tasks" / "x\x1b[31mred").mkdir()
+    listed = author("list", "--suite", suite_root)
+    assert "\x1b" not in listed.out
+    assert "\\x1b[31mred" in listed.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["list"], ["author init"]),
+        (["list", "--suite", "absent"], ["absent", "author init"]),
+        (["nwe"], ["author new"]),
+        (["next-id", "--series", "h", "--suite", "suite"], ["'H'", "S (static)"]),
+        (["next-id", "--seires", "H"], ["--series"]),
+        (["cards", "show", "DSH-0.1.2-A1-01", "--suite", "suite"], ["author cards list"]),
+        (["rename", "H99", "x", "--suite", "suite"], ["H99"]),
+    ],
+)
+def test_a_mistake_is_a_sentence_and_status_2(
+    author: AuthorRunner, suite_root: Path, arguments: list[str], words: list[str]
+) -> None:
+    done = author(*arguments)
+    assert done.status == 2
+    assert done.out == ""
+    for word in words:
+        assert word in done.err
+
+
+def test_a_suite_that_cannot_be_written(author: AuthorRunner, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = author("init", tmp_path / "file" / "below")
+    assert done.status == 2
+    assert "fix:" in done.err
+
+
+def test_every_command_has_help_with_examples(author: AuthorRunner) -> None:
+    from harbor_author.cli.main import COMMANDS
+
+    for name in COMMANDS:
+        done = author(name, "--help")
+        assert done.status == 0, name
+        assert "Examples:" in done.out, name
+
+
+def test_the_first_word_costs_little(author: AuthorRunner) -> None:
+    """Importing the command line loads neither docker, git nor jinja2."""
+    import subprocess
+    import sys
+
+    code = "import sys, harbor_author.cli.main; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    loaded = set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
+    assert not loaded & {"docker", "git", "jinja2", "tomlkit", "yaml", "rich", "requests"}
