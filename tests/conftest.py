@@ -31,7 +31,9 @@ AuthorRunner = Callable[..., Ran]
 def author(tmp_path: Path) -> AuthorRunner:
     """Run the real command line in a process of its own, without a terminal."""
 
-    def run(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None, stdin: str = "") -> Ran:
+    def run(
+        *arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None, stdin: str = ""
+    ) -> Ran:
         done = subprocess.run(
             [*author_command(), *map(str, arguments)],
             cwd=cwd or tmp_path,
