@@ -16,7 +16,7 @@ from harbor_author.integrity.errors import (
 from harbor_author.integrity.files import reap_siblings, replace_dir, temporary_sibling, write_atomic
 from harbor_author.integrity.locks import directory_lock
 from harbor_author.integrity.owner import is_orphan, owner_alive, owner_token
-from harbor_author.integrity.package import package_digest, package_files
+from harbor_author.integrity.package import input_files, package_digest, package_files
 from harbor_author.integrity.treehash import tree_hash
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "IntegrityError",
     "TaskDefinitionError",
     "directory_lock",
+    "input_files",
     "is_orphan",
     "owner_alive",
     "owner_token",

@@ -64,6 +64,20 @@ def package_files(task_dir: Path) -> list[str]:
     return kept
 
 
+def input_files(task_dir: Path, directory: str) -> list[str]:
+    """What Harbor uploads of a directory of the task: relative to it, sorted; .harborignore applied, .gitignore not.
+
+    Raises:
+        IntegrityError: as `package_digest`.
+    """
+    if not (task_dir / directory).is_dir():
+        return []
+    found = sorted(_select(task_dir, directory, _HarborIgnores(task_dir), 1))
+    for relative in found:
+        _check(task_dir / relative, relative)
+    return [relative[len(directory) + 1 :] for relative in found]
+
+
 def _select(task_dir: Path, relative: str, scopes: _HarborIgnores, depth: int) -> Iterator[str]:
     """Everything below a directory of the task but directories and what .harborignore leaves out."""
     if depth > MAX_DEPTH:
