@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-from difflib import get_close_matches
 
 import click
 
@@ -47,6 +46,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
         if name and not name.startswith("-") and name not in COMMANDS:
+            from difflib import get_close_matches
+
             near = get_close_matches(name, COMMANDS, n=1)
             hint = f"Did you mean 'author {near[0]}'?" if near else "'author --help' lists the commands."
             raise click.UsageError(f"There is no command '{name}'. {hint}", ctx)
