@@ -162,8 +162,11 @@ def task_toml(base: str, suite: Suite, name: TaskName, *, title: str, mode: str,
     metadata = document["metadata"]
     assert isinstance(task, Table)
     assert isinstance(metadata, Table)
+    rest = dict(task)
+    task.clear()
     task["name"] = f"{suite.settings.name}/{name.id.lower()}"
     task["description"] = title
+    task.update(rest)
     metadata["execution_contract"] = suite.settings.contract
     metadata["mode"] = mode
     if cards:
