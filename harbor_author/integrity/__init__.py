@@ -1,10 +1,16 @@
 """Tree hashes, Harbor's package digest, working copies, atomic writes, locks and owners.
 
 The source of a fixture is never handed to anyone: hashes tell that it did not change, copies are thrown away.
+`load_benchmark_task` and `with_fixture_copy` are the general interface; docs/integrity.md shows them at work.
 """
 
 from __future__ import annotations
 
+from harbor_author.integrity.artefacts import ArtefactFolder
+from harbor_author.integrity.benchmark_run import RunReport, TaskReport, comparable, run_tasks
+from harbor_author.integrity.benchmark_task import BenchmarkTask, load_benchmark_task
+from harbor_author.integrity.copying import copy_tree
+from harbor_author.integrity.environment import toolchain, workspace_environment
 from harbor_author.integrity.errors import (
     CleanupError,
     ContaminationError,
@@ -14,28 +20,52 @@ from harbor_author.integrity.errors import (
     printable,
 )
 from harbor_author.integrity.files import reap_siblings, replace_dir, temporary_sibling, write_atomic
+from harbor_author.integrity.fixture import Evidence, reap_orphans, tally, with_fixture_copy
+from harbor_author.integrity.grading import Grade, run_grader
 from harbor_author.integrity.locks import directory_lock
 from harbor_author.integrity.owner import is_orphan, owner_alive, owner_token
-from harbor_author.integrity.package import input_files, package_digest, package_files
+from harbor_author.integrity.package import package_digest, package_files
+from harbor_author.integrity.ports import PortAllocator
+from harbor_author.integrity.redaction import redact, truncate
+from harbor_author.integrity.removal import remove_tree
 from harbor_author.integrity.treehash import tree_hash
 
 __all__ = [
+    "ArtefactFolder",
+    "BenchmarkTask",
     "CleanupError",
     "ContaminationError",
     "CopyError",
+    "Evidence",
+    "Grade",
     "IntegrityError",
+    "PortAllocator",
+    "RunReport",
     "TaskDefinitionError",
+    "TaskReport",
+    "comparable",
+    "copy_tree",
     "directory_lock",
-    "input_files",
     "is_orphan",
+    "load_benchmark_task",
     "owner_alive",
     "owner_token",
     "package_digest",
     "package_files",
     "printable",
+    "reap_orphans",
     "reap_siblings",
+    "redact",
+    "remove_tree",
     "replace_dir",
+    "run_grader",
+    "run_tasks",
+    "tally",
     "temporary_sibling",
+    "toolchain",
     "tree_hash",
+    "truncate",
+    "with_fixture_copy",
+    "workspace_environment",
     "write_atomic",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from harbor_author.errors import AuthorError
 
 
@@ -47,9 +49,12 @@ class ContaminationError(IntegrityError):
 
     Attributes:
         before, after: tree hashes; `after` is None when the source could no longer be hashed.
+        others: what went wrong beside the cause, such as a working copy that could not be removed.
     """
 
-    def __init__(self, task: str, before: str, after: str | None) -> None:
+    def __init__(
+        self, task: str, before: str, after: str | None, others: Sequence[BaseException] = ()
+    ) -> None:
         super().__init__(
             f"源 fixture 被污染 (the source fixture of {task} changed: "
             f"{before} before, {after or 'unreadable'} after)",
@@ -57,6 +62,9 @@ class ContaminationError(IntegrityError):
         )
         self.before = before
         self.after = after
+        self.others = tuple(others)
+        for other in self.others:
+            self.add_note(f"also: {other}")
 
 
 def printable(name: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import secrets
-import shutil
 import stat
 import sys
 from contextlib import suppress
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from harbor_author.integrity.errors import IntegrityError, printable
 from harbor_author.integrity.owner import is_orphan, owner_token
+from harbor_author.integrity.removal import remove_tree
 
 _MARK = ".author-tmp-"
 _RENAME_EXCHANGE = 2
@@ -105,7 +105,7 @@ def reap_siblings(folder: Path) -> list[Path]:
 
 def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
+        remove_tree(path)
     else:
         path.unlink(missing_ok=True)
 
