@@ -139,9 +139,13 @@ def test_a_full_disk_leaves_nothing(suite_root: Path) -> None:
 
 
 def test_an_interrupt_leaves_nothing(suite_root: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), reserve_task(find_suite(suite_root), "H", "x") as reservation:
-        (reservation.staging / "half").write_text("x")
-        raise KeyboardInterrupt
+    def interrupted() -> None:
+        with reserve_task(find_suite(suite_root), "H", "x") as reservation:
+            (reservation.staging / "half").write_text("x")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert list((suite_root / "tasks").iterdir()) == []
 
 
@@ -162,10 +166,10 @@ def test_many_at_once_get_distinct_consecutive_ids(suite_root: Path) -> None:
 def test_processes_at_once_get_distinct_consecutive_ids(author: AuthorRunner, suite_root: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         runs = list(
-            pool.map(lambda _: author("new", "--series", "H", "--suite", suite_root, "--json"), range(12))
+            pool.map(lambda _: author("new", "--series", "H", "--suite", suite_root, "--json"), range(6))
         )
     ids = sorted(json.loads(run.out)["id"] for run in runs)
-    assert ids == [f"H{number}" for number in range(23, 35)]
+    assert ids == [f"H{number}" for number in range(23, 29)]
 
 
 def test_a_series_of_the_suites_own(author: AuthorRunner, suite_root: Path) -> None:
