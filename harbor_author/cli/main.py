@@ -58,14 +58,37 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, help_) for name, (_, help_) in COMMANDS.items()])
 
 
+#: What `author` alone shows: the steps of a task's life. Steps whose command does not exist yet are left out.
+LIFE = (
+    ("begin", "init", "author init my-suite"),
+    ("find", "survey", "author survey path/to/plugin"),
+    ("", "extract", "author extract path/to/plugin COMMIT --series M"),
+    ("scaffold", "new", "author new --series H --slug what-it-is-about"),
+    ("validate", "validate", "author validate H23"),
+    ("", "fix", "author fix H23"),
+    ("prove", "oracle-check", "author oracle-check H23"),
+    ("register", "sync", "author sync"),
+    ("publish", "publish", "author publish H23"),
+    ("re-prove", "oracle-check", "author oracle-check --all"),
+)
+
+
 @click.group(
     cls=LazyGroup,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit status: 0 all is well, 1 something falls short, 2 it could not be done.",
 )
 @click.version_option(__version__, prog_name="author")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Take a Harbor benchmark task through its whole life: scaffold, validate, prove, publish, re-prove."""
+    if context.invoked_subcommand is None:
+        click.echo("The life of a benchmark task:\n")
+        for step, command, example in LIFE:
+            if command in COMMANDS:
+                click.echo(f"  {step:<10}{example}")
+        click.echo("\n'author --help' lists every command, 'author COMMAND --help' shows examples of one.")
 
 
 def main() -> None:

@@ -128,3 +128,19 @@ def test_the_first_word_costs_little(author: AuthorRunner) -> None:
         ).stdout.split()
     )
     assert not loaded & {"docker", "git", "jinja2", "tomlkit", "yaml", "rich", "requests"}
+
+
+def test_author_alone_shows_the_life_of_a_task(author: AuthorRunner) -> None:
+    done = author()
+    assert done.status == 0
+    steps = [line.split()[0] for line in done.out.splitlines() if line.startswith("  ") and "author" in line]
+    assert [step for step in ("scaffold", "validate", "prove", "re-prove") if step in steps] == [
+        "scaffold",
+        "validate",
+        "prove",
+        "re-prove",
+    ]
+    for line in done.out.splitlines():
+        if line.startswith("  ") and "author" in line:
+            command = line.split("author ")[1].split()[0]
+            assert author(command, "--help").status == 0, command
