@@ -7,6 +7,7 @@ The source of a fixture is never handed to anyone: hashes tell that it did not c
 from __future__ import annotations
 
 from harbor_author.integrity.artefacts import ArtefactFolder
+from harbor_author.integrity.baseline import Baseline, Observed, deviations, observe, read_baseline
 from harbor_author.integrity.benchmark_run import RunReport, TaskReport, comparable, run_tasks
 from harbor_author.integrity.benchmark_task import BenchmarkTask, load_benchmark_task
 from harbor_author.integrity.copying import copy_tree
@@ -21,7 +22,7 @@ from harbor_author.integrity.errors import (
 )
 from harbor_author.integrity.files import reap_siblings, replace_dir, temporary_sibling, write_atomic
 from harbor_author.integrity.fixture import Evidence, reap_orphans, tally, with_fixture_copy
-from harbor_author.integrity.grading import Grade, run_grader
+from harbor_author.integrity.grading import Grade, probe_baseline, run_grader
 from harbor_author.integrity.locks import directory_lock
 from harbor_author.integrity.owner import is_orphan, owner_alive, owner_token
 from harbor_author.integrity.package import package_digest, package_files
@@ -32,6 +33,7 @@ from harbor_author.integrity.treehash import tree_hash
 
 __all__ = [
     "ArtefactFolder",
+    "Baseline",
     "BenchmarkTask",
     "CleanupError",
     "ContaminationError",
@@ -39,20 +41,25 @@ __all__ = [
     "Evidence",
     "Grade",
     "IntegrityError",
+    "Observed",
     "PortAllocator",
     "RunReport",
     "TaskDefinitionError",
     "TaskReport",
     "comparable",
     "copy_tree",
+    "deviations",
     "directory_lock",
     "is_orphan",
     "load_benchmark_task",
+    "observe",
     "owner_alive",
     "owner_token",
     "package_digest",
     "package_files",
     "printable",
+    "probe_baseline",
+    "read_baseline",
     "reap_orphans",
     "reap_siblings",
     "redact",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harbor_author.integrity import manifest_fields as fields
+from harbor_author.integrity.baseline import Baseline
 from harbor_author.integrity.errors import IntegrityError, TaskDefinitionError, printable
 from harbor_author.integrity.treehash import VERSION, tree_hash
 
@@ -47,6 +48,7 @@ class BenchmarkTask:
     lockfile: str | None
     network: str
     conditions: fields.Conditions
+    baseline: Baseline | None
 
     @property
     def version(self) -> str:
@@ -72,6 +74,7 @@ def load_benchmark_task(root: Path, id: str) -> BenchmarkTask:  # noqa: A002 - t
     document, definition_hash = _manifest(directory)
     known = fields.read(document, id)
     fixture = _fixture(directory, known.fixture)
+    _check_lockfile(fixture, known.lockfile)
     try:
         fixture_hash = tree_hash(fixture)
     except IntegrityError as error:
@@ -97,6 +100,7 @@ def load_benchmark_task(root: Path, id: str) -> BenchmarkTask:  # noqa: A002 - t
         lockfile=known.lockfile,
         network=known.network,
         conditions=known.conditions,
+        baseline=known.baseline,
     )
 
 
@@ -133,12 +137,7 @@ def _task_directory(root: Path, id_: str) -> Path:
 def _manifest(directory: Path) -> tuple[dict[str, Any], str]:
     path = directory / MANIFEST
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as stream:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_MANIFEST_BYTES:
-                raise fields.invalid(None, f"{MANIFEST} is not a regular file of at most 1 MiB")
-            data = stream.read(_MAX_MANIFEST_BYTES + 1)
+        data = _read_regular(path)
     except OSError as error:
         raise fields.invalid(None, f"{MANIFEST} cannot be read ({error.strerror})") from error
     try:
@@ -150,6 +149,29 @@ def _manifest(directory: Path) -> tuple[dict[str, Any], str]:
     if not isinstance(document, dict):
         raise fields.invalid(None, f"{MANIFEST} is not an object")
     return document, f"td1:{hashlib.sha256(canonical.encode()).hexdigest()}"
+
+
+def _check_lockfile(fixture: Path, lockfile: str | None) -> None:
+    """A fixture with dependencies carries the lock that makes their installation the same everywhere."""
+    if lockfile is not None:
+        if not (fixture / lockfile).is_file():
+            raise fields.invalid("lockfile", "does not exist in the fixture")
+        return
+    try:
+        document = json.loads(_read_regular(fixture / "package.json"))
+    except (OSError, ValueError, RecursionError):
+        return  # there is none, or a broken one is what the task is about
+    if isinstance(document, dict) and any(document.get(key) for key in ("dependencies", "devDependencies")):
+        raise fields.invalid("lockfile", "must be named: the fixture's package.json has dependencies")
+
+
+def _read_regular(path: Path) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_MANIFEST_BYTES:
+            raise OSError(0, "it is not a regular file of at most 1 MiB")
+        return stream.read(_MAX_MANIFEST_BYTES + 1)
 
 
 def _no_constant(_: str) -> None:

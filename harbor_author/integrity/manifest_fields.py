@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from harbor_author.integrity.errors import TaskDefinitionError
+from harbor_author.integrity.baseline import Baseline, read_baseline
+from harbor_author.integrity.errors import IntegrityError, TaskDefinitionError
 
 #: One version of both for task sets, graders and reports: a new one is a change of the schema.
 SCHEMA_VERSION = 1
@@ -27,7 +28,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _FIELDS = frozenset(
     {
         "schemaVersion", "id", "title", "category", "prompt", "fixture", "fixtureVersion", "timeout", "budgets",
-        "grader", "environment", "lockfile", "network", "metadata",
+        "grader", "environment", "lockfile", "network", "metadata", "expectedBaseline",
     }
 )  # fmt: skip
 
@@ -70,6 +71,7 @@ class Fields:
     lockfile: str | None
     network: str
     conditions: Conditions
+    baseline: Baseline | None
 
 
 def invalid(field: str | None, problem: str) -> TaskDefinitionError:
@@ -106,6 +108,7 @@ def read(document: Mapping[str, Any], id_: str) -> Fields:
         lockfile=_relative(_text(document, "lockfile"), "lockfile") if "lockfile" in document else None,
         network=_network(document),
         conditions=conditions,
+        baseline=_baseline(document),
     )
 
 
@@ -192,6 +195,15 @@ def _variables(document: Mapping[str, Any]) -> Mapping[str, str]:
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
         raise invalid("environment", "must be an object of texts")
     return MappingProxyType(dict(value))
+
+
+def _baseline(document: Mapping[str, Any]) -> Baseline | None:
+    if "expectedBaseline" not in document:
+        return None
+    try:
+        return read_baseline(document["expectedBaseline"])
+    except IntegrityError as error:
+        raise invalid("expectedBaseline", error.message) from None
 
 
 def _network(document: Mapping[str, Any]) -> str:
