@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from harbor_author.cli.common import author_group, examples, json_option, open_suite, print_json, suite_option
+from harbor_author.cli.complete import card_ids
 from harbor_author.suite import Card, SuiteError
 from harbor_author.suite.coverage import card_coverage
 
@@ -58,7 +59,7 @@ def list_cards(suite_dir: Path | None, as_json: bool) -> int:
 
 
 @command.command("show", epilog=examples("author cards show DSH-0.1.2-A3-01"))
-@click.argument("card_id", metavar="CARD")
+@click.argument("card_id", metavar="CARD", shell_complete=card_ids)
 @suite_option
 @json_option
 def show_card(card_id: str, suite_dir: Path | None, as_json: bool) -> None:

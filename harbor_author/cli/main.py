@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "validate": ("validate", "Check tasks against every rule, without a container."),
     "oracle-check": ("oracle_check", "Prove in containers that a judge separates right from wrong."),
     "doctor": ("doctor", "Check what this machine lacks, with the remedy for each."),
+    "completion": ("completion", "Print a completion script for bash, zsh or fish."),
     "clean": ("clean", "Remove what interrupted runs left behind."),
 }
 
@@ -102,7 +103,7 @@ def main() -> None:
 
 def _status() -> int:
     try:
-        status = cli.main(standalone_mode=False)
+        status = cli.main(prog_name="author", standalone_mode=False)
     except AuthorError as error:
         return _complain(str(error))
     except click.exceptions.Exit as exit_:

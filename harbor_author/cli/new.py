@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from harbor_author.cli.common import author_command, json_option, open_suite, print_json, suite_option
+from harbor_author.cli.complete import card_ids
 from harbor_author.errors import AuthorError
 from harbor_author.scaffold import DEFAULT_SLUG, TaskRequest, new_task, parse_host
 from harbor_author.suite import Suite, check_series, check_slug, next_id
@@ -26,7 +27,9 @@ from harbor_author.suite import Suite, check_series, check_slug, next_id
     "--slug", help=f"The words after the number (default: {DEFAULT_SLUG}; asked for on a terminal)."
 )
 @click.option("--title", help="One line of any text; default: made from the slug.")
-@click.option("--cards", metavar="ID,...", help="Full IDs of the cards that the task is about.")
+@click.option(
+    "--cards", metavar="ID,...", shell_complete=card_ids, help="Full IDs of the cards that the task is about."
+)
 @click.option("--mode", help="readonly, mutable or build-artifacts-only (default: the series').")
 @click.option(
     "--host", metavar="[SOURCE:]VERSION", help="Another host than the suite's, as in pypi:0.1.2-alpha.3."

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from harbor_author.cli.common import author_command, json_option, open_suite, print_json, suite_option
+from harbor_author.cli.complete import task_names
 from harbor_author.scaffold import rename_task
 from harbor_author.suite import resolve_tasks
 
 
 @author_command("author rename H23 left-behind", "author rename H23 H24-left-behind --dry-run")
-@click.argument("task")
+@click.argument("task", shell_complete=task_names)
 @click.argument("target", metavar="NEW-SLUG|NEW-NAME")
 @click.option("--dry-run", is_flag=True, help="Say what would change; write nothing.")
 @suite_option
