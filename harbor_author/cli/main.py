@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import importlib
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from harbor_author import __version__
 from harbor_author.errors import AuthorError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 #: command -> (module below harbor_author.cli, one-line help). The help stands here so that
 #: `author --help` and completion need not import every command.
@@ -53,6 +57,21 @@ class LazyGroup(click.Group):
             hint = f"Did you mean 'author {near[0]}'?" if near else "'author --help' lists the commands."
             raise click.UsageError(f"There is no command '{name}'. {hint}", ctx)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        # click's own would import every command to ask whether it is hidden.
+        from click.shell_completion import CompletionItem
+
+        found = [
+            CompletionItem(name, help=text)
+            for name, (_, text) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return (
+            found
+            if found and not incomplete.startswith("-")
+            else click.Command.shell_complete(self, ctx, incomplete)
+        )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

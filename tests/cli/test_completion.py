@@ -16,7 +16,7 @@ def complete(author: AuthorRunner, suite_root: Path, words: str) -> list[str]:
         "COMP_CWORD": str(len(words.split(" ")) - 1),
     }
     done = author(cwd=suite_root, env=env)
-    return [line.partition(",")[2] for line in done.out.splitlines()]
+    return [line.partition(",")[2] for line in done.out.splitlines() if line]
 
 
 @pytest.fixture
