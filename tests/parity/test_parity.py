@@ -1,0 +1,120 @@
+"""The same task through `author oracle-check` and the real Harbor: the same reward, or the same kind of error."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import REPOSITORY, SHARED, AuthorRunner
+from tests.parity.odd_tasks import ODD_TASKS, write_task
+
+pytestmark = pytest.mark.parity
+
+PEER = Path(os.environ.get("HARBOR_AUTHOR_PEER", SHARED / "tools" / "harbor-peer"))
+AGENT_OF_TRIAL = {"untouched": "nop", "oracle": "oracle"}
+#: What Harbor records where we name a cause. A cause that is not here: Harbor ends the trial without an exception.
+EXCEPTION_OF_CAUSE = {
+    "build-failed": "RuntimeError",
+    "build-timeout": "EnvironmentStartTimeoutError",
+    "image-missing": "RuntimeError",
+    "environment-failed": "RuntimeError",
+    "healthcheck-failed": "HealthcheckError",
+    "step-setup-failed": "RuntimeError",
+    "solution-missing": "FileNotFoundError",
+    "agent-timeout": "AgentTimeoutError",
+    "reward-missing": "RewardFileNotFoundError",
+    "judge-killed": "RewardFileNotFoundError",
+    "reward-empty": "RewardFileEmptyError",
+    "reward-unparsable": "VerifierOutputParseError",
+    "judge-timeout": "VerifierTimeoutError",
+}
+#: Harbor does not load such a task: it runs nothing, and says so only in its log.
+NOT_LOADED = "not loaded"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a trial came to: a reward or none, and the exception that Harbor has or would have."""
+
+    reward: float | None
+    exception: str | None
+
+
+def harbor_outcome(task: Path, agent: str) -> Outcome:
+    """One trial of the real Harbor."""
+    done = subprocess.run(
+        [PEER, "trial", task, agent, "--fast"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    if "Either datasets or tasks must be provided" in done.stderr:
+        return Outcome(None, NOT_LOADED)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    rewards = document["rewards"]
+    return Outcome(rewards["reward"] if rewards else None, document["exception"])
+
+
+def our_outcomes(task: Path, author: AuthorRunner) -> dict[str, Outcome]:
+    """Our trials of the task, by name."""
+    done = author("oracle-check", task, "--json", "--force", cwd=task.parent)
+    assert done.status in (0, 1, 2), done.err
+    results = json.loads(done.out)["results"]
+    assert len(results) == 1
+    trials: list[dict[str, Any]] = results[0]["trials"]
+    if not trials:
+        assert results[0]["verdict"] == "error"
+        cause = (
+            NOT_LOADED
+            if results[0]["cause"] == "task-invalid"
+            else EXCEPTION_OF_CAUSE.get(results[0]["cause"])
+        )
+        return dict.fromkeys(AGENT_OF_TRIAL, Outcome(None, cause))
+    return {trial["name"]: Outcome(trial["reward"], exception_of(trial)) for trial in trials}
+
+
+def exception_of(trial: dict[str, Any]) -> str | None:
+    cause = trial["cause"]
+    if cause == "crlf-script":  # named for both scripts; only a judge that cannot run leaves no reward
+        return "RewardFileNotFoundError" if trial["reward"] is None else None
+    return EXCEPTION_OF_CAUSE.get(cause)
+
+
+def assert_same(task: Path, author: AuthorRunner) -> None:
+    ours = our_outcomes(task, author)
+    theirs = {trial: harbor_outcome(task, agent) for trial, agent in AGENT_OF_TRIAL.items()}
+    assert ours == theirs
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _peer() -> None:
+    if not os.access(PEER, os.X_OK):
+        pytest.skip(f"no real Harbor: {PEER} is not there")
+
+
+@pytest.mark.parametrize("name", sorted(ODD_TASKS))
+def test_odd_task(name: str, tmp_path: Path, author: AuthorRunner) -> None:
+    assert_same(write_task(name, tmp_path), author)
+
+
+@pytest.mark.parametrize("task", ["S17", "M15", "H23"])
+def test_own_task(task: str, tmp_path: Path, author: AuthorRunner) -> None:
+    (source,) = (REPOSITORY / "tasks").glob(f"{task}-*")
+    assert_same(Path(shutil.copytree(source, tmp_path / source.name)), author)
+
+
+@pytest.mark.parametrize("series", ["S", "M", "H"])
+def test_fresh_task(series: str, suite_root: Path, author: AuthorRunner) -> None:
+    made = author("new", "--series", series, "--slug", "fresh", "--json", cwd=suite_root)
+    assert made.status == 0, made.err
+    assert_same(suite_root / json.loads(made.out)["path"], author)
