@@ -194,16 +194,21 @@ def _suggestion(argument: str, suite: Suite) -> str:
 
 
 def task_mode(task: Task, document: Mapping[str, Any]) -> str:
-    """What an agent may change: `[metadata] mode` of the task's document, else its series' default.
+    """What an agent may change: `[metadata] mode` of the task's document, else `[modes]` of author.toml, else its
+    series' default, else `mutable`.
 
     Args:
-        document: the parsed task.toml; an unknown or missing mode falls back to the series, then to `mutable`.
+        document: the parsed task.toml; an unknown mode in it counts as none.
     """
     metadata = document.get("metadata")
     mode = metadata.get("mode") if isinstance(metadata, dict) else None
     if mode in MODES:
         return str(mode)
     name = task.task_name
-    if task.suite is not None and name is not None and name.series in task.suite.settings.series:
-        return task.suite.settings.series[name.series].mode
+    if task.suite is not None and name is not None:
+        settings = task.suite.settings
+        if name.id in settings.modes:
+            return settings.modes[name.id]
+        if name.series in settings.series:
+            return settings.series[name.series].mode
     return "mutable"

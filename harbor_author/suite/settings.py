@@ -64,6 +64,7 @@ class Settings:
     readme: str | None = None
     scoring: str | None = None
     series: Mapping[str, SeriesSettings] = field(default_factory=lambda: dict(DEFAULT_SERIES))
+    modes: Mapping[str, str] = field(default_factory=dict)
     validate: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -75,6 +76,7 @@ SHAPE: Mapping[str, Mapping[str, Any]] = {
     "judge": {"on_error": str},
     "registers": {"readme": str, "scoring": str},
     "series": {"*": dict},
+    "modes": {"*": str},
     "validate": {"select": list, "ignore": list, "severity": dict, "suppress": list},
 }
 _TYPE_WORDS = {str: "a string", list: "a list", dict: "a table"}
@@ -124,6 +126,7 @@ def load_settings(path: Path) -> Settings:
         readme=registers.get("readme"),
         scoring=registers.get("scoring"),
         series={**DEFAULT_SERIES, **checker.series(document.get("series", {}))},
+        modes=checker.modes(document.get("modes", {})),
         validate=document.get("validate", {}),
     )
 
@@ -204,6 +207,13 @@ class _Checker:
                 self.fail(
                     ("registry", "retired", key), f"{key} is retired without a reason", f'write {key} = "why"'
                 )
+        return dict(table)
+
+    def modes(self, table: dict[str, str]) -> dict[str, str]:
+        for key, mode in table.items():
+            if parse_task_id(key) is None:
+                self.fail(("modes", key), f"'{key}' is not a task ID", "write an ID such as H13")
+            self.one_of(("modes", key), mode, MODES)
         return dict(table)
 
     def inside(self, keys: tuple[str, ...], value: str) -> None:
