@@ -1,0 +1,83 @@
+"""`author oracle-check`: prove tasks in containers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from harbor_author.cli.common import author_command, json_option, open_suite, print_json, suite_option
+from harbor_author.suite import Suite, Task, find_suite_or_none, resolve_tasks
+
+
+def select_tasks(names: tuple[str, ...], every: bool, suite_dir: Path | None) -> list[Task]:
+    """The tasks that a command line names.
+
+    Raises:
+        SuiteError, click.UsageError: none is named, or one cannot be found.
+    """
+    if every:
+        if names:
+            raise click.UsageError("give either tasks or --all")
+        return open_suite(suite_dir).tasks()
+    if not names:
+        raise click.UsageError("name at least one task, or give --all")
+    suite: Suite | None = open_suite(suite_dir) if suite_dir else find_suite_or_none()
+    return resolve_tasks(names, suite)
+
+
+def interrupt_on_sigterm() -> None:
+    """Let SIGTERM take the way of Ctrl-C, so that it leaves no container either."""
+
+    def interrupt(signum: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+
+
+@author_command("author oracle-check H23", "author oracle-check --all --jobs 4 --json")
+@click.argument("tasks", nargs=-1, metavar="[TASK]...")
+@click.option("--all", "every", is_flag=True, help="Every task of the suite.")
+@suite_option
+@json_option
+@click.option(
+    "--jobs", type=click.IntRange(min=1), help="Containers at once (default: one a processor, at least 2)."
+)
+@click.option("--keep", is_flag=True, help="Leave the containers, to look into; 'author clean' removes them.")
+@click.option("--force", is_flag=True, help="Prove also what a current receipt covers.")
+@click.option("-v", "--verbose", is_flag=True, help="Every stage, the build's output, every log's tail.")
+def command(
+    tasks: tuple[str, ...],
+    every: bool,
+    suite_dir: Path | None,
+    as_json: bool,
+    jobs: int | None,
+    keep: bool,
+    force: bool,
+    verbose: bool,
+) -> int:
+    """Prove in fresh containers that a judge separates right from wrong.
+
+    The untouched environment must give 0 and the reference solution 1, by Harbor's own execution contract. A judge
+    that could not judge is an ERROR with its cause, never a 0. The receipt proof.json is written beside the task;
+    while all that it depends on is unchanged, the task is not run again.
+    """
+    from harbor_author.proof import Options, oracle_check, report
+    from harbor_author.proof.progress import choose
+
+    chosen = select_tasks(tasks, every, suite_dir)
+    interrupt_on_sigterm()
+    progress = choose(quiet=False, verbose=verbose, environ=os.environ, stream=sys.stderr)
+    try:
+        results = oracle_check(chosen, Options(jobs=jobs, keep=keep, force=force), progress=progress)
+    finally:
+        progress.close()
+    if as_json:
+        print_json(report.document(results))
+    else:
+        click.echo(report.text(results, verbose=verbose, keep=keep))
+    return report.exit_status(results)

@@ -1,0 +1,27 @@
+"""The proof room's error."""
+
+from __future__ import annotations
+
+from harbor_author.errors import AuthorError
+
+
+class ProofError(AuthorError):
+    """A proof could not be made, or a receipt not read."""
+
+
+class TaskRefusedError(ProofError):
+    """A task that no trial can start on; `cause` is from `causes.CAUSES`."""
+
+    def __init__(
+        self,
+        cause: str,
+        message: str,
+        *,
+        path: object = None,
+        line: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, path=None if path is None else str(path), line=line, hint=hint)
+        self.cause = cause
+        #: The end of what tells why, such as a build's output.
+        self.log = ""

@@ -1,0 +1,175 @@
+"""The image of a task: what it depends on, whether a cached one fits, and building it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from harbor_author.proof.config import EnvironmentConfig
+from harbor_author.proof.errors import TaskRefusedError
+from harbor_author.sandbox import BuildError, Engine, EngineError, ImageInfo, ImageMissingError, SandboxError
+from harbor_author.sandbox.ownership import IMAGE_LABEL
+
+_FROM = re.compile(r"^\s*FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?", re.IGNORECASE | re.MULTILINE)
+_COPY_FROM = re.compile(r"--from=(\S+)")
+_ARG = re.compile(r"^\s*ARG\s+([A-Za-z_]\w*)=(\S+)", re.IGNORECASE | re.MULTILINE)
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)(?::-([^}]*))?\}?")
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+REPOSITORY = "harbor-author"
+
+_locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+
+@dataclass(frozen=True)
+class BuiltImage:
+    """An image ready for trials; `bases` maps each base image's name to its local ID, `built` tells a fresh build."""
+
+    image: ImageInfo
+    bases: dict[str, str]
+    context_digest: str
+    built: bool
+    builder: str | None
+
+
+def context_digest(context: Path) -> str:
+    """`sha256:...` over every path, kind, mode and byte of a build context: all that an image can depend on.
+
+    Raises:
+        TaskRefusedError: it holds a link or a special file.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(context.rglob("*")):
+        status = path.lstat()
+        name = path.relative_to(context).as_posix()
+        if stat.S_ISDIR(status.st_mode):
+            digest.update(f"d\0{name}\0{stat.S_IMODE(status.st_mode):o}\n".encode())
+        elif stat.S_ISREG(status.st_mode):
+            content = hashlib.sha256()
+            with os.fdopen(os.open(path, _OPEN), "rb") as stream:
+                while chunk := stream.read(1 << 20):
+                    content.update(chunk)
+            digest.update(f"f\0{name}\0{stat.S_IMODE(status.st_mode):o}\0{content.hexdigest()}\n".encode())
+        else:
+            raise TaskRefusedError(
+                "task-invalid", "is a link or a special file, which a task may not hold", path=path
+            )
+    return f"sha256:{digest.hexdigest()}"
+
+
+def base_names(dockerfile: str) -> list[str]:
+    """The images that a Dockerfile takes from outside, in order; a variable is replaced by its ARG default."""
+    defaults = dict(_ARG.findall(dockerfile))
+
+    def expand(name: str) -> str:
+        return _VARIABLE.sub(lambda match: str(defaults.get(match[1], match[2] or "")), str(name))
+
+    stages, names = set[str](), []
+    for image, stage in _FROM.findall(dockerfile):
+        if image.lower() not in stages and image.lower() != "scratch":
+            names.append(expand(image))
+        if stage:
+            stages.add(stage.lower())
+    for image in _COPY_FROM.findall(dockerfile):
+        if not image.isdigit() and image.lower() not in stages:
+            names.append(expand(image))
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def provide_image(
+    engine: Engine,
+    context: Path,
+    config: EnvironmentConfig,
+    *,
+    task: str,
+    log: Callable[[str], None],
+) -> BuiltImage:
+    """The image of an environment: pulled, from the cache, or built. The same image is never built twice at once.
+
+    Raises:
+        TaskRefusedError: it cannot be had: `image-missing`, `build-failed`, `build-timeout`, `disk-full`.
+    """
+    if config.docker_image is not None:
+        return _prebuilt(engine, config.docker_image)
+    dockerfile = context / "Dockerfile"
+    if not dockerfile.is_file():
+        raise TaskRefusedError(
+            "task-invalid", "there is neither a Dockerfile nor a docker_image", path=context
+        )
+    digest = context_digest(context)
+    names = base_names(dockerfile.read_text(errors="replace"))
+    bases = _base_ids(engine, names)
+    # The builder is part of the key: the two do not make the same image of every Dockerfile.
+    key = hashlib.sha256(repr((digest, sorted(bases.items()), engine.builder())).encode()).hexdigest()[:20]
+    name = f"{REPOSITORY}/{_slug(task)}"
+    tag = f"{name}:{key}"
+    with _locks[tag]:
+        cached = engine.image(tag)
+        if cached is not None:
+            return BuiltImage(cached, bases, digest, False, engine.builder())
+        image = _build(engine, context, config, tag=tag, name=name, log=log)
+    return BuiltImage(image, bases, digest, True, engine.builder())
+
+
+def _base_ids(engine: Engine, names: list[str]) -> dict[str, str]:
+    """The base images' local IDs; one that is not here is fetched first, since the cached image depends on it."""
+    bases = {}
+    for name in names:
+        try:
+            bases[name] = (engine.image(name) or engine.pull(name)).id
+        except ImageMissingError as error:
+            raise TaskRefusedError("image-missing", error.message, hint=error.hint) from error
+    return bases
+
+
+def _prebuilt(engine: Engine, name: str) -> BuiltImage:
+    try:
+        image = engine.image(name) or engine.pull(name)
+    except ImageMissingError as error:
+        raise TaskRefusedError("image-missing", error.message, hint=error.hint) from error
+    digest = "sha256:" + hashlib.sha256(name.encode()).hexdigest()
+    return BuiltImage(image, {name: image.id}, digest, False, None)
+
+
+def _build(
+    engine: Engine,
+    context: Path,
+    config: EnvironmentConfig,
+    *,
+    tag: str,
+    name: str,
+    log: Callable[[str], None],
+) -> ImageInfo:
+    labels = {IMAGE_LABEL: name}
+    try:
+        image = engine.build(context, tag=tag, labels=labels, log=log, timeout_s=config.build_timeout_s)
+    except BuildError as error:
+        cause = "build-timeout" if "longer than" in error.message else "build-failed"
+        if "no space left" in error.log.lower() or "no space left" in error.message.lower():
+            cause = "disk-full"
+        refused = TaskRefusedError(cause, error.message, path=context / "Dockerfile")
+        refused.log = error.log
+        raise refused from error
+    except EngineError as error:
+        cause = "disk-full" if "no space left" in error.message.lower() else "engine-failed"
+        raise TaskRefusedError(cause, error.message) from error
+    except SandboxError as error:
+        raise TaskRefusedError("task-invalid", error.message, path=error.path) from error
+    # An older image of the same task is of no use to anyone but a run that is still going, which keeps it in use.
+    for image_id, old in engine.images(f"{IMAGE_LABEL}={name}"):
+        if old != tag and image_id != image.id:
+            with suppress(EngineError):
+                engine.remove_image(old or image_id)
+    return image
+
+
+def _slug(task: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", task.lower()).strip("-")[:60] or "task"

@@ -1,0 +1,162 @@
+"""Proof results for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from harbor_author.proof.verdict import Trial
+from harbor_author.proof.workflow import NOT_THE_TASK, ProofResult
+
+SCHEMA = "harbor-author/oracle-check@1"
+_TAIL_LINES = 15
+
+
+def document(results: Sequence[ProofResult]) -> dict[str, Any]:
+    """The document of `oracle-check --json`."""
+    return {
+        "schema": SCHEMA,
+        "results": [_result(result) for result in results],
+        "summary": summary(results),
+    }
+
+
+def summary(results: Sequence[ProofResult]) -> dict[str, int]:
+    """Tasks by verdict; `current` ones are among the passes."""
+    counts = {
+        verdict: sum(result.verdict == verdict for result in results) for verdict in ("pass", "fail", "error")
+    }
+    return {
+        "tasks": len(results),
+        **counts,
+        "current": sum(result.is_current for result in results),
+        "trials": sum(len(result.trials) for result in results if not result.is_current),
+    }
+
+
+def exit_status(results: Iterable[ProofResult]) -> int:
+    """0 when all pass, 2 when this machine could not do it, 1 for a proof that failed or found nothing out."""
+    status = 0
+    for result in results:
+        if result.verdict == "error" and result.cause in NOT_THE_TASK:
+            return 2
+        if result.verdict != "pass":
+            status = 1
+    return status
+
+
+def _result(result: ProofResult) -> dict[str, Any]:
+    return {
+        "task": result.task,
+        "verdict": result.verdict,
+        "cause": result.cause,
+        "message": result.message,
+        "hint": result.hint,
+        "log": result.log,
+        "current": result.is_current,
+        "duration_s": round(result.duration_s, 3),
+        "notes": list(result.notes),
+        "trials": [_trial(trial) for trial in result.trials],
+        **result.details,
+    }
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    return {
+        "name": trial.name,
+        "verdict": trial.verdict,
+        "cause": trial.cause,
+        "message": trial.message,
+        "reward": trial.reward,
+        "expected": trial.expected,
+        "harbor_error": trial.harbor_error,
+        "score": trial.score,
+        "max": trial.max,
+        "reasons": list(trial.reasons),
+        "checks": [
+            {"id": check.id, "points": check.points, "earned": check.earned, "reason": check.reason}
+            for check in trial.checks
+        ],
+        "duration_s": round(trial.duration_s, 3),
+        "solve_s": round(trial.solve_s, 3),
+        "judge_s": round(trial.judge_s, 3),
+        "solve_exit": trial.solve_exit,
+        "judge_exit": trial.judge_exit,
+        "solve_log": trial.solve_log,
+        "judge_log": trial.judge_log,
+        "leftovers": list(trial.leftovers),
+        "why": trial.why,
+    }
+
+
+def text(results: Sequence[ProofResult], *, verbose: bool = False, keep: bool = False) -> str:
+    """What people read: one block a task, logs only where something is wrong."""
+    lines: list[str] = []
+    for result in results:
+        lines += _task_lines(result, verbose=verbose, keep=keep)
+    if len(results) > 1:
+        counts = summary(results)
+        lines.append(
+            f"{counts['tasks']} tasks: {counts['pass']} pass ({counts['current']} current), "
+            f"{counts['fail']} fail, {counts['error']} error"
+        )
+    return "\n".join(_clean(line) for line in lines)
+
+
+def _task_lines(result: ProofResult, *, verbose: bool, keep: bool) -> list[str]:
+    head = f"{result.task}: {result.verdict.upper()}"
+    if result.is_current:
+        head += " (current: nothing that it depends on has changed)"
+    elif result.cause:
+        head += f" {result.cause}"
+    if result.message and not any(trial.cause == result.cause for trial in result.trials):
+        head += f": {result.message}"
+    lines = [head]
+    width = max((len(trial.name) for trial in result.trials), default=0)
+    for trial in result.trials:
+        lines += _trial_lines(
+            trial, width, verbose=verbose or (trial.verdict != "pass" and not result.is_current)
+        )
+        if keep and trial.container:
+            lines.append(f"      kept: docker exec -it {trial.container[:12]} bash")
+    lines += [f"  note: {note}" for note in result.notes]
+    if result.log:
+        lines += _quoted("log", result.log)
+    if result.hint and result.verdict != "pass":
+        lines.append(f"  fix: {result.hint}")
+    return lines
+
+
+def _trial_lines(trial: Trial, width: int, *, verbose: bool) -> list[str]:
+    if trial.score is not None:
+        value = f"{trial.score:g}" if trial.max == 100 else f"{trial.score:g}/{trial.max:g}"
+    elif trial.reward is not None:
+        value = f"{trial.reward:g}"
+    else:
+        value = "-"
+    mark = {"pass": "ok", "fail": "FAIL", "error": "ERROR"}[trial.verdict]
+    line = f"  {trial.name.ljust(width)}  {value.rjust(5)}  {mark}"
+    if trial.verdict != "pass":
+        line += f" {trial.cause}: {trial.message}"
+    line += f"  ({trial.duration_s:.1f} s"
+    line += f", judge {trial.judge_s:.1f} s)" if trial.judge_s else ")"
+    lines = [line]
+    if trial.leftovers:
+        lines.append(f"      left behind: {'; '.join(trial.leftovers[:8])}")
+    if verbose:
+        lines += [f"      - {reason}" for reason in trial.reasons[:20]]
+        if trial.solve_log:
+            lines += _quoted("solve.sh", trial.solve_log)
+        if trial.judge_log:
+            lines += _quoted("judge", trial.judge_log)
+    return lines
+
+
+def _quoted(title: str, log: str) -> list[str]:
+    shown = log.splitlines()[-_TAIL_LINES:]
+    return [f"      {title} |{' ' + line if line else ''}" for line in shown]
+
+
+def _clean(line: str) -> str:
+    """A container's output may hold escape sequences that would act on the reader's terminal."""
+    return "".join(character if character.isprintable() or character == "\t" else "�" for character in line)

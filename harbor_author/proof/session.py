@@ -1,0 +1,276 @@
+"""One container of a trial: brought up as Harbor does it, watched for its limits, and removed whatever happens."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from harbor_author.proof.config import EnvironmentConfig, Healthcheck, resolve_env
+from harbor_author.sandbox import ContainerSpec, Engine, EngineError, ExecResult, ImageInfo
+from harbor_author.sandbox.archives import Archive
+from harbor_author.sandbox.ownership import owner_labels
+
+LOG_DIRS = ("/logs/agent", "/logs/verifier", "/logs/artifacts")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a container may take, whatever its task.toml says. `disk_mb` is what it may write.
+
+    A process limit stops a fork bomb; a compiler or a test runner stays far below it.
+    """
+
+    pids: int = 4096
+    disk_mb: int = 16384
+    output_mb: int = 64
+
+
+DEFAULT_LIMITS = Limits()
+
+
+class TrialAbortedError(Exception):
+    """The trial cannot go on; `cause` is from `causes.CAUSES`, `log` the tail of what tells why."""
+
+    def __init__(self, cause: str, message: str, log: str = "") -> None:
+        super().__init__(message)
+        self.cause = cause
+        self.message = message
+        self.log = log
+
+
+class Cancellation:
+    """Set once, by an interrupt; every wait of every trial looks at it."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def cancel(self) -> None:
+        self._event.set()
+
+    @property
+    def cancelled(self) -> bool:
+        return self._event.is_set()
+
+    def check(self) -> None:
+        if self._event.is_set():
+            raise TrialAbortedError("interrupted", "interrupted")
+
+    def sleep(self, seconds: float) -> None:
+        self._event.wait(seconds)
+        self.check()
+
+
+class Session:
+    """A running container; commands go through `bash -c`, in Harbor's order, user and working directory.
+
+    Files that nothing can look at before the next command are collected and sent with it in one archive.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        container: str,
+        config: EnvironmentConfig,
+        cancellation: Cancellation,
+        limits: Limits,
+    ) -> None:
+        self.engine = engine
+        self.container = container
+        self.config = config
+        self.cancellation = cancellation
+        self.limits = limits
+        self._pending: Archive | None = None
+        self._connected = config.network_mode != "no-network"
+        self._last_disk_look = time.monotonic()
+        self._ticks = 0
+
+    @property
+    def pending(self) -> Archive:
+        """The archive that goes to `/` before the next command."""
+        if self._pending is None:
+            self._pending = Archive()
+        return self._pending
+
+    def flush(self) -> None:
+        """Send what is pending."""
+        if self._pending is not None:
+            archive, self._pending = self._pending, None
+            self.engine.put(self.container, "/", archive.finish())
+
+    def exec(
+        self,
+        command: str,
+        *,
+        user: str | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
+        output_file: str | None = None,
+    ) -> ExecResult:
+        """Run a shell command; `output_file` is where it prints to, watched for its size.
+
+        Raises:
+            TrialAbortedError: a limit was reached, the proof was interrupted, or the container cannot run bash.
+        """
+        self.cancellation.check()
+        self.flush()
+        try:
+            result = self.engine.run(
+                self.container,
+                ["bash", "-c", command],
+                user=user,
+                workdir=self.config.workdir,
+                env=env,
+                timeout_s=timeout_s,
+                watch=lambda: self._watch(output_file),
+            )
+        except EngineError as error:
+            self.cancellation.check()
+            raise self._broken(error) from error
+        self.cancellation.check()
+        if result.stopped is not None:
+            cause, _, message = result.stopped.partition(": ")
+            raise TrialAbortedError(cause, message)
+        if result.failure is not None:
+            self._explain(result.failure)
+        return result
+
+    def _watch(self, output_file: str | None) -> str | None:
+        if self.cancellation.cancelled:
+            return "interrupted: interrupted"
+        try:
+            if output_file is not None:
+                found = self.engine.stat(self.container, output_file)
+                if found is not None and found.size_bytes > self.limits.output_mb << 20:
+                    return f"output-limit: {output_file} grew over {self.limits.output_mb} MiB"
+            # The size of what was written is a walk through all of it: the more seldom the longer it takes.
+            disk = time.monotonic() - self._last_disk_look > 10
+            started = time.monotonic()
+            usage = self.engine.usage(self.container, disk=disk)
+            if disk:
+                self._last_disk_look = time.monotonic() + 10 * (time.monotonic() - started)
+        except EngineError:
+            return None  # the engine's trouble shows in the command's own end
+        if usage.pids is not None and usage.pids >= self.limits.pids - 1:
+            return f"pids-limit: the container reached {self.limits.pids} processes"
+        if usage.disk_mb is not None and usage.disk_mb > self.limits.disk_mb:
+            return f"disk-limit: the container wrote more than {self.limits.disk_mb} MiB"
+        return None
+
+    def _explain(self, failure: str) -> None:
+        """Raise when a command could not start for a reason that Harbor would have met earlier."""
+        if '"bash"' in failure and "executable file not found" in failure:
+            raise TrialAbortedError(
+                "environment-failed", "the image has no bash, which Harbor needs", failure
+            )
+        if "chdir to cwd" in failure:
+            raise TrialAbortedError(
+                "environment-failed", f"the working directory {self.config.workdir} does not exist", failure
+            )
+
+    def _broken(self, error: EngineError) -> TrialAbortedError:
+        logs, oom = "", False
+        with suppress(EngineError):
+            logs = self.engine.logs(self.container)
+            oom = self.engine.oom_killed(self.container)
+        if oom:
+            return TrialAbortedError("memory-limit", "the container ran out of memory", logs)
+        if "is not running" in error.message:
+            return TrialAbortedError(
+                "environment-failed", "the container stopped: its entrypoint does not keep it running", logs
+            )
+        return TrialAbortedError("engine-failed", error.message, logs)
+
+    def out_of_memory(self) -> bool:
+        """Whether the kernel killed something here for lack of memory."""
+        with suppress(EngineError):
+            return self.engine.oom_killed(self.container)
+        return False
+
+    def phase_network(self, mode: str | None) -> None:
+        """Switch to a phase's network (None: the environment's own)."""
+        connected = (mode or self.config.network_mode) != "no-network"
+        if connected != self._connected:
+            self.engine.set_network(self.container, connected=connected)
+            self._connected = connected
+
+    def healthcheck(self, check: Healthcheck | None) -> None:
+        """Harbor's health check, with its grace period and its count of consecutive failures."""
+        if check is None:
+            return
+        grace_until = time.monotonic() + check.start_period_s
+        failures = 0
+        while True:
+            in_grace = time.monotonic() < grace_until
+            result = self.exec(check.command, timeout_s=float(int(check.timeout_s)))
+            if result.exit_code == 0:
+                return
+            if in_grace:
+                self.cancellation.sleep(check.start_interval_s)
+                continue
+            failures += 1
+            if failures >= check.retries:
+                raise TrialAbortedError(
+                    "healthcheck-failed",
+                    f"{check.command!r} failed {failures} times in a row",
+                    result.output[-4000:],
+                )
+            self.cancellation.sleep(check.interval_s)
+
+
+@contextmanager
+def open_session(
+    engine: Engine,
+    image: ImageInfo,
+    config: EnvironmentConfig,
+    *,
+    task: str,
+    phases: tuple[str | None, ...],
+    cancellation: Cancellation,
+    limits: Limits = DEFAULT_LIMITS,
+    keep: bool = False,
+) -> Iterator[Session]:
+    """Create and start a container of `image`; remove it at the end, unless `keep`.
+
+    Args:
+        phases: the network modes that the agent and the verifier ask for, so that a container that must be
+            reachable in one of them is created with a network that can be switched.
+
+    Raises:
+        TrialAbortedError: it does not come up.
+    """
+    cancellation.check()
+    switched = any((mode or config.network_mode) != "no-network" for mode in phases)
+    container = engine.create(
+        ContainerSpec(
+            image=image.id,
+            labels=owner_labels(task, kept=keep),
+            env=resolve_env(config.env, "[environment.env]"),
+            network="bridge" if switched or config.network_mode != "no-network" else "none",
+            cpus=config.cpus,
+            memory_mb=config.memory_mb,
+            pids=limits.pids,
+        )
+    )
+    try:
+        cancellation.check()
+        session = Session(engine, container, config, cancellation, limits)
+        try:
+            engine.start(container)
+        except EngineError as error:
+            raise TrialAbortedError("environment-failed", error.message, engine.logs(container)) from error
+        if config.network_mode == "no-network" and switched:
+            session._connected = True
+            session.phase_network(None)
+        if image.has_healthcheck:
+            wrong = engine.wait_healthy(container, config.build_timeout_s)
+            if wrong is not None:
+                raise TrialAbortedError("environment-failed", wrong, engine.logs(container))
+        for directory in LOG_DIRS:
+            session.pending.directory(directory, 0o777)
+        yield session
+    finally:
+        if not keep or cancellation.cancelled:
+            engine.remove(container)

@@ -1,0 +1,147 @@
+"""One trial: fresh containers, a submission, the judge, and what they gave. The verdict over it is `verdict`'s."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from harbor_author.proof import separate
+from harbor_author.proof.config import StepConfig, TaskConfig
+from harbor_author.proof.contract import AgentRun, JudgeRun, run_agent, run_judge
+from harbor_author.proof.errors import TaskRefusedError
+from harbor_author.proof.leftovers import find_leftovers
+from harbor_author.proof.session import (
+    DEFAULT_LIMITS,
+    Cancellation,
+    Limits,
+    Session,
+    TrialAbortedError,
+    open_session,
+)
+from harbor_author.proof.submission import Submission
+from harbor_author.sandbox import Engine, EngineError, ImageInfo, SandboxError
+
+#: Called with each stage as it begins: `start`, `solve`, `judge`, `clean`.
+OnStage = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What all trials of a task share: where it is, what it says, its images, and how to stop."""
+
+    engine: Engine
+    task_dir: Path
+    task: str
+    config: TaskConfig
+    image: ImageInfo
+    cancellation: Cancellation
+    verifier_images: Mapping[str, ImageInfo] = field(default_factory=dict)
+    keep: bool = False
+    limits: Limits = DEFAULT_LIMITS
+
+    @property
+    def has_judge_line(self) -> bool:
+        """Whether the task's judge speaks our suites' protocol: one JSON line, last."""
+        return (self.task_dir / "tests" / "judge.mjs").is_file()
+
+
+@dataclass(frozen=True)
+class TrialRun:
+    """What happened. `cause` is set when the trial broke off; a judge's own fault is in `judge.cause`."""
+
+    agent: AgentRun = field(default_factory=AgentRun)
+    judge: JudgeRun = field(default_factory=JudgeRun)
+    rewards: Mapping[str, float] | None = None
+    leftovers: tuple[str, ...] = ()
+    duration_s: float = 0.0
+    cause: str | None = None
+    message: str = ""
+    log: str = ""
+    container: str = ""
+
+
+def run_trial(bench: Bench, submission: Submission, on_stage: OnStage = lambda _: None) -> TrialRun:
+    """Run one trial in fresh containers; it always returns, except on an interrupt of this very thread."""
+    from harbor_author.proof.steps import run_steps
+
+    started = time.monotonic()
+    try:
+        run = run_steps if bench.config.steps else _run_single
+        result = run(bench, submission, on_stage)
+    except (TrialAbortedError, TaskRefusedError) as error:
+        result = TrialRun(cause=error.cause, message=error.message, log=error.log)
+    except EngineError as error:
+        cause = "disk-full" if "no space left" in error.message.lower() else "engine-failed"
+        if bench.cancellation.cancelled:
+            cause = "interrupted"
+        result = TrialRun(cause=cause, message=error.message)
+    except SandboxError as error:
+        gone = not bench.task_dir.is_dir()
+        result = TrialRun(cause="task-vanished" if gone else "task-invalid", message=str(error))
+    return replace(result, duration_s=time.monotonic() - started)
+
+
+def _run_single(bench: Bench, submission: Submission, on_stage: OnStage) -> TrialRun:
+    config = bench.config
+    on_stage("start")
+    is_separate = config.separate_verifier()
+    phases = (config.agent.network_mode, None if is_separate else config.verifier.network_mode)
+    with open_session(
+        bench.engine,
+        bench.image,
+        config.environment,
+        task=bench.task,
+        phases=phases,
+        cancellation=bench.cancellation,
+        limits=bench.limits,
+        keep=bench.keep,
+    ) as session:
+        session.healthcheck(config.environment.healthcheck)
+        on_stage("solve")
+        agent = run_agent(session, bench.task_dir, config, submission)
+        if not is_separate:
+            on_stage("judge")
+            judge = run_judge(session, bench.task_dir, config)
+            on_stage("clean")
+            leftovers = find_leftovers(session, thorough=bench.has_judge_line)
+            return TrialRun(agent, judge, judge.rewards, leftovers, container=session.container)
+        artifacts = separate.collect(session, config)
+    judge, leftovers = judge_separately(bench, artifacts, None, on_stage)
+    return TrialRun(agent, judge, judge.rewards, leftovers)
+
+
+def judge_separately(
+    bench: Bench, artifacts: separate.Collected, step: StepConfig | None, on_stage: OnStage
+) -> tuple[JudgeRun, tuple[str, ...]]:
+    """Run the judge in a container of its own, with only the artifacts of the agent's."""
+    _, environment, bundled = separate.verifier_environment(bench.task_dir, bench.config, step)
+    verifier = step.verifier if step else None
+    mode = (verifier.network_mode if verifier else None) or bench.config.verifier.network_mode
+    on_stage("judge")
+    with open_session(
+        bench.engine,
+        bench.verifier_images[step.name if step else ""],
+        environment,
+        task=bench.task,
+        phases=(mode,),
+        cancellation=bench.cancellation,
+        limits=bench.limits,
+        keep=bench.keep,
+    ) as session:
+        session.healthcheck(environment.healthcheck)
+        separate.upload(session, artifacts)
+        judge = run_judge(
+            session,
+            bench.task_dir,
+            bench.config,
+            step_name=step.name if step else None,
+            step=verifier,
+            bundled_tests=bundled,
+        )
+        on_stage("clean")
+        return judge, find_leftovers(session, thorough=bench.has_judge_line)
+
+
+__all__ = ["Bench", "OnStage", "Session", "TrialRun", "judge_separately", "run_trial"]

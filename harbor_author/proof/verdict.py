@@ -1,0 +1,161 @@
+"""From what a trial gave to whether that is right: expectations, trials as reported, the verdict over a task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from harbor_author.proof.causes import CAUSES
+from harbor_author.proof.reward import Check, JudgeLine, is_full, main_reward, parse_judge_line
+from harbor_author.proof.trial import TrialRun
+
+_AGREES = 1e-6
+#: A test.sh may round; more than this between line and reward is another verdict.
+_ROUNDING = 0.005
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """The rewards that a submission may get, both ends included; `full` means full marks and a clean solve.sh."""
+
+    low: float = float("-inf")
+    high: float = float("inf")
+    full: bool = False
+    clean: bool = False
+
+    def __str__(self) -> str:
+        if self.full:
+            return "1"
+        if self.low == self.high:
+            return f"{self.low:g}"
+        if self.low == float("-inf"):
+            return f"at most {self.high:g}"
+        return f"{self.low:g} to {self.high:g}"
+
+
+ZERO = Expectation(0.0, 0.0)
+FULL = Expectation(1.0, 1.0, full=True, clean=True)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial as it is reported and kept in the receipt. Times in seconds; `reward` is as Harbor would have it."""
+
+    name: str
+    verdict: str
+    reward: float | None
+    expected: str
+    cause: str | None = None
+    message: str = ""
+    hint: str = ""
+    score: float | None = None
+    max: float | None = None
+    reasons: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+    leftovers: tuple[str, ...] = ()
+    duration_s: float = 0.0
+    solve_s: float = 0.0
+    judge_s: float = 0.0
+    solve_exit: int | None = None
+    judge_exit: int | None = None
+    solve_log: str = field(default="", repr=False)
+    judge_log: str = field(default="", repr=False)
+    why: str = ""
+    container: str = ""
+
+    @property
+    def harbor_error(self) -> str | None:
+        """The exception that Harbor would record, or None."""
+        return CAUSES[self.cause].harbor if self.cause else None
+
+
+def judge_trial(
+    name: str,
+    run: TrialRun,
+    expectation: Expectation,
+    *,
+    needs_judge_line: bool,
+    why: str = "",
+) -> Trial:
+    """The verdict over one trial.
+
+    Args:
+        needs_judge_line: the judge must end in its JSON line; else a last line that is one is used all the same.
+        why: what the submission is meant to show, for the reader.
+    """
+    reward = main_reward(run.rewards) if run.rewards is not None else None
+    line = parse_judge_line(run.judge.output)
+    cause, message = _cause(run, reward, line, expectation, needs_judge_line)
+    verdict = "pass" if cause is None else "error" if CAUSES[cause].is_error else "fail"
+    return Trial(
+        name=name,
+        verdict=verdict,
+        reward=reward,
+        expected=str(expectation),
+        cause=cause,
+        message=message,
+        hint=CAUSES[cause].hint if cause else "",
+        score=line.score if line else None,
+        max=line.max if line else None,
+        reasons=line.reasons if line else (),
+        checks=line.checks if line else (),
+        leftovers=run.leftovers,
+        duration_s=run.duration_s,
+        solve_s=run.agent.duration_s,
+        judge_s=run.judge.duration_s,
+        solve_exit=run.agent.exit_code,
+        judge_exit=run.judge.exit_code,
+        solve_log=run.agent.log,
+        judge_log=run.judge.log or run.log,
+        why=why,
+        container=run.container,
+    )
+
+
+def _cause(
+    run: TrialRun, reward: float | None, line: JudgeLine | None, expectation: Expectation, needs_line: bool
+) -> tuple[str | None, str]:
+    if run.cause is not None:
+        return run.cause, run.message
+    if run.agent.cause == "solution-missing":
+        return "solution-missing", run.agent.message
+    if run.judge.cause is not None:
+        return run.judge.cause, run.judge.message
+    if line is not None and line.error is not None:
+        return "judge-error", f"the judge says: {line.error}"
+    if line is None and needs_line:
+        return "judge-line-unparsable", "the last line of the judge's output is no JSON verdict"
+    if reward is None:
+        return "reward-missing", "the reward file names no reward"
+    if line is not None and line.score is not None and needs_line:
+        share = line.score / line.max
+        if abs(share - reward) > _ROUNDING:
+            return (
+                "judge-disagrees",
+                f"the judge's line says {line.score:g} of {line.max:g}, the reward is {reward:g}",
+            )
+    return _against(expectation, run, reward)
+
+
+def _against(expectation: Expectation, run: TrialRun, reward: float) -> tuple[str | None, str]:
+    if expectation.full and not is_full(reward):
+        if run.agent.cause is not None:
+            return run.agent.cause, f"{run.agent.message}; reward {reward:g}, expected 1"
+        return "reward-too-low" if reward < 1 else "reward-unexpected", f"reward {reward:g}, expected 1"
+    if expectation.clean and run.agent.cause is not None:
+        return run.agent.cause, f"{run.agent.message}; the reward is {reward:g} all the same"
+    if not expectation.full and reward > expectation.high + _AGREES:
+        return "reward-too-high", f"reward {reward:g}, expected {expectation}"
+    if not expectation.full and reward < expectation.low - _AGREES:
+        cause = "reward-unexpected" if expectation.low == expectation.high else "reward-too-low"
+        return cause, f"reward {reward:g}, expected {expectation}"
+    return None, ""
+
+
+def overall(trials: Sequence[Trial]) -> tuple[str, str | None]:
+    """The verdict and cause over all trials of a task: an error outranks a failure, which outranks a pass."""
+    for verdict in ("error", "fail"):
+        for trial in trials:
+            if trial.verdict == verdict:
+                return verdict, trial.cause
+    return "pass", None

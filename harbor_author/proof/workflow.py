@@ -1,0 +1,331 @@
+"""Proving tasks: which need it, their trials over one pool, the verdict, the receipt, and leaving nothing behind."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from harbor_author.errors import AuthorError
+from harbor_author.integrity.errors import IntegrityError
+from harbor_author.proof import receipts
+from harbor_author.proof.causes import CAUSES
+from harbor_author.proof.errors import TaskRefusedError
+from harbor_author.proof.pool import Job, Pool
+from harbor_author.proof.prepare import PreparedTask, prepare, source_changed
+from harbor_author.proof.programme import Planned, Programme, basic
+from harbor_author.proof.progress import Progress, Silent
+from harbor_author.proof.session import Cancellation
+from harbor_author.proof.trial import run_trial
+from harbor_author.proof.verdict import Trial, judge_trial, overall
+from harbor_author.sandbox import Engine, EngineError, connect
+from harbor_author.sandbox.ownership import remove_abandoned, remove_own
+from harbor_author.sandbox.quick import image_ids
+from harbor_author.suite import Task
+
+#: Of the engine's memory, what trials may take together.
+_MEMORY_SHARE = 0.8
+_DRAIN_S = 20.0
+
+#: Causes that are this machine's fault and not the task's.
+NOT_THE_TASK = frozenset({"image-missing", "engine-failed", "disk-full", "task-vanished", "interrupted"})
+
+
+@dataclass(frozen=True)
+class ProofResult:
+    """The proof of one task. `is_current`: nothing was run, the receipt holds; the trials are the receipt's."""
+
+    task: str
+    verdict: str
+    cause: str | None
+    message: str = ""
+    hint: str = ""
+    log: str = field(default="", repr=False)
+    trials: tuple[Trial, ...] = ()
+    is_current: bool = False
+    notes: tuple[str, ...] = ()
+    duration_s: float = 0.0
+    receipt: Path | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+#: Looks at the trials of a task that is done; may change the verdict and add to the receipt.
+Assess = Callable[[PreparedTask, Sequence[Trial]], "Assessment"]
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """A verdict over a task's trials, with what else is worth keeping."""
+
+    verdict: str
+    cause: str | None
+    message: str = ""
+    notes: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def assess_basic(_: PreparedTask, trials: Sequence[Trial]) -> Assessment:
+    """Each trial as it was expected, no more."""
+    verdict, cause = overall(trials)
+    return Assessment(verdict, cause)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to prove. `jobs` counts containers at once; None: as many as there are processors, at least two."""
+
+    jobs: int | None = None
+    keep: bool = False
+    force: bool = False
+    write: bool = True
+    programme: Programme = basic
+    assess: Assess = assess_basic
+    needs: tuple[str, ...] = ("untouched", "oracle")
+
+
+def oracle_check(
+    tasks: Sequence[Task],
+    options: Options | None = None,
+    *,
+    progress: Progress | None = None,
+    engine: Engine | None = None,
+) -> list[ProofResult]:
+    """Prove tasks; results in the order of the tasks.
+
+    An interrupt (KeyboardInterrupt in the calling thread) removes every container of this process, then goes on.
+
+    Raises:
+        EngineUnavailableError: something is to be run and no engine answers.
+    """
+    return _Proof(tasks, options or Options(), progress or Silent(), engine).run()
+
+
+class _Proof:
+    def __init__(
+        self, tasks: Sequence[Task], options: Options, progress: Progress, engine: Engine | None
+    ) -> None:
+        self._tasks = tasks
+        self._options = options
+        self._progress = progress
+        self._engine = engine
+        self._cancellation = Cancellation()
+        self._results: dict[int, ProofResult] = {}
+
+    def run(self) -> list[ProofResult]:
+        pending = [index for index in range(len(self._tasks)) if not self._skip_current(index)]
+        if pending:
+            engine = self._engine or connect()
+            with _removing_all(engine, self._cancellation):
+                self._run_pending(engine, pending)
+        return [self._results[index] for index in range(len(self._tasks))]
+
+    def _skip_current(self, index: int) -> bool:
+        if self._options.force or self._options.keep:
+            return False
+        task = self._tasks[index]
+        path = task.path / receipts.FILE_NAME
+        if not path.is_file():
+            return False
+        bases = image_ids(receipts.known_bases(task))
+        currency = receipts.check_receipt(task, bases, needs=self._options.needs)
+        if currency.state != "current" or currency.receipt is None or currency.receipt.verdict != "pass":
+            return False
+        self._results[index] = ProofResult(
+            task.label,
+            "pass",
+            None,
+            trials=tuple(_remembered(trial) for trial in currency.receipt.trials),
+            is_current=True,
+            notes=currency.notes,
+            receipt=path,
+        )
+        return True
+
+    def _run_pending(self, engine: Engine, pending: list[int]) -> None:
+        info = engine.info()
+        jobs = self._options.jobs or max(2, os.cpu_count() or 2)
+        pool = Pool(jobs=jobs, memory_mb=int(info.memory_mb * _MEMORY_SHARE), cancellation=self._cancellation)
+        for index in pending:
+            # Ranked behind every trial, so that what is begun is finished before more is begun.
+            pool.add(Job(partial(self._prepare, engine, pool, index), rank=1))
+        try:
+            pool.run()
+        except BaseException:
+            self._cancellation.cancel()
+            with suppress(EngineError):
+                remove_own(engine)
+            pool.drain(_DRAIN_S)
+            raise
+
+    def _prepare(self, engine: Engine, pool: Pool, index: int) -> None:
+        task = self._tasks[index]
+        started = time.monotonic()
+        self._progress.stage(task.label, "", "prepare")
+        try:
+            prepared = prepare(
+                engine,
+                task,
+                cancellation=self._cancellation,
+                keep=self._options.keep,
+                log=partial(self._progress.log, task.label),
+            )
+            planned = self._options.programme(prepared.bench)
+        except TaskRefusedError as error:
+            self._refuse(index, error.cause, _text(error), error.log, started)
+            return
+        except (AuthorError, OSError) as error:
+            gone = not task.path.is_dir()
+            cause = (
+                "task-vanished"
+                if gone
+                else "engine-failed"
+                if isinstance(error, EngineError)
+                else "task-invalid"
+            )
+            self._refuse(index, cause, str(error), "", started)
+            return
+        if prepared.built.built:
+            self._progress.stage(task.label, "", f"image built by the {prepared.built.builder} builder")
+        run = _TaskRun(len(planned), started)
+        memory_mb = prepared.bench.config.environment.memory_mb or 0
+        for place, plan in enumerate(planned):
+            pool.add(Job(partial(self._trial, prepared, index, run, place, plan), memory_mb))
+
+    def _refuse(self, index: int, cause: str, message: str, log: str, started: float) -> None:
+        label = self._tasks[index].label
+        self._progress.done(label, "", cause)
+        self._results[index] = ProofResult(
+            label,
+            "error",
+            cause,
+            message,
+            CAUSES[cause].hint,
+            log,
+            duration_s=time.monotonic() - started,
+        )
+
+    def _trial(self, prepared: PreparedTask, index: int, run: _TaskRun, place: int, plan: Planned) -> None:
+        label = self._tasks[index].label
+        stage = partial(self._progress.stage, label, plan.name)
+        raw = run_trial(prepared.bench, plan.submission, stage)
+        trial = judge_trial(
+            plan.name,
+            raw,
+            plan.expectation,
+            needs_judge_line=prepared.bench.has_judge_line,
+            why=plan.why,
+        )
+        self._progress.done(label, plan.name, outcome(trial))
+        if run.finished(place, trial):
+            self._finish(prepared, index, run)
+
+    def _finish(self, prepared: PreparedTask, index: int, run: _TaskRun) -> None:
+        task, trials = self._tasks[index], run.trials
+        assessment = self._options.assess(prepared, trials)
+        changed = source_changed(prepared)
+        if changed is not None:
+            cause = "contamination" if task.path.is_dir() else "task-vanished"
+            was = f" (the trials gave {assessment.verdict}{': ' + assessment.cause if assessment.cause else ''})"
+            assessment = Assessment("error", cause, changed + was, assessment.notes, assessment.details)
+        first = next((trial for trial in trials if trial.cause == assessment.cause), None)
+        result = ProofResult(
+            task.label,
+            assessment.verdict,
+            assessment.cause,
+            assessment.message or (f"{first.name}: {first.message}" if first else ""),
+            CAUSES[assessment.cause].hint if assessment.cause else "",
+            trials=trials,
+            notes=assessment.notes,
+            duration_s=time.monotonic() - run.started,
+            details=assessment.details,
+        )
+        if self._options.write and assessment.cause not in NOT_THE_TASK | {"contamination"}:
+            result = self._write(task, prepared, result)
+        self._progress.done(task.label, "", assessment.verdict)
+        self._results[index] = result
+
+    def _write(self, task: Task, prepared: PreparedTask, result: ProofResult) -> ProofResult:
+        try:
+            inputs = receipts.gather_inputs(task, prepared.built.bases, prepared.built.builder)
+            path = receipts.write_receipt(
+                task,
+                inputs,
+                result.trials,
+                verdict=result.verdict,
+                cause=result.cause,
+                extra=result.details,
+            )
+        except (IntegrityError, TaskRefusedError, OSError) as error:
+            return replace(result, notes=(*result.notes, f"no receipt was written: {error}"))
+        return replace(result, receipt=path)
+
+
+class _TaskRun:
+    """The trials of one task as they come in, in the order of the programme."""
+
+    def __init__(self, count: int, started: float) -> None:
+        self.started = started
+        self._trials: list[Trial | None] = [None] * count
+        self._lock = threading.Lock()
+
+    def finished(self, place: int, trial: Trial) -> bool:
+        """Keep a trial; True for the one that comes last."""
+        with self._lock:
+            self._trials[place] = trial
+            return all(kept is not None for kept in self._trials)
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        return tuple(trial for trial in self._trials if trial is not None)
+
+
+@contextmanager
+def _removing_all(engine: Engine, cancellation: Cancellation) -> Iterator[None]:
+    """First remove what dead processes left; at the end, whatever happened, what this one still has."""
+    remove_abandoned(engine)
+    try:
+        yield
+    finally:
+        if cancellation.cancelled:
+            with suppress(EngineError):
+                remove_own(engine)
+
+
+def outcome(trial: Trial) -> str:
+    """One line on a trial, such as `reward 0, as expected` or `FAIL reward-too-low: ...`."""
+    if trial.verdict == "pass":
+        reward = f"reward {trial.reward:g}" if trial.reward is not None else "no reward"
+        return f"{reward}, as expected ({trial.duration_s:.1f} s)"
+    return f"{trial.verdict.upper()} {trial.cause}: {trial.message} ({trial.duration_s:.1f} s)"
+
+
+def _remembered(document: Mapping[str, Any]) -> Trial:
+    """A trial as the receipt has it."""
+    return Trial(
+        name=str(document.get("name")),
+        verdict=str(document.get("verdict")),
+        reward=document.get("reward"),
+        expected=str(document.get("expected", "")),
+        cause=document.get("cause"),
+        score=document.get("score"),
+        max=document.get("max"),
+        leftovers=tuple(document.get("leftovers") or ()),
+        duration_s=float(document.get("duration_s") or 0.0),
+    )
+
+
+def _text(error: AuthorError) -> str:
+    where = (
+        f"{error.path}:{error.line}: "
+        if error.path and error.line
+        else f"{error.path}: "
+        if error.path
+        else ""
+    )
+    return where + error.message
