@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: `author --help` and completion need not import every command.
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Make a folder a suite: author.toml, tasks/, references/."),
+    "import": ("import_suite", "Bring an existing folder of tasks under an author.toml."),
     "new": ("new", "Scaffold a task that is sound from the start."),
     "rename": ("rename", "Give a task another slug or ID, everywhere it is mentioned."),
     "next-id": ("next_id", "Print the next free ID of a series."),

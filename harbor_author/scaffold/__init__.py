@@ -1,18 +1,20 @@
 """Templates -> a task directory."""
 
 from harbor_author.scaffold.errors import ScaffoldError
-from harbor_author.scaffold.init import init_suite
+from harbor_author.scaffold.init import ImportedSuite, import_suite, init_suite
 from harbor_author.scaffold.new import DEFAULT_SLUG, NewTask, TaskRequest, new_task, parse_host, task_files
 from harbor_author.scaffold.rename import Renaming, rename_task
 from harbor_author.scaffold.render import RenderedFile, pypi_version, render, templates_dir
 
 __all__ = [
     "DEFAULT_SLUG",
+    "ImportedSuite",
     "NewTask",
     "Renaming",
     "RenderedFile",
     "ScaffoldError",
     "TaskRequest",
+    "import_suite",
     "init_suite",
     "new_task",
     "parse_host",

@@ -141,8 +141,9 @@ def task_files(suite: Suite, request: TaskRequest, name: TaskName) -> list[Rende
         "package": f"{str(name).lower()}-plugin",
         "today": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
     }
-    files = render(layers(name.series, mode), words)
-    text = task_toml(base_toml(name.series, mode), suite, name, title=title, mode=mode, cards=request.cards)
+    folders = layers(name.series, mode, host=settings.series[name.series].host)
+    files = render(folders, words)
+    text = task_toml(base_toml(folders), suite, name, title=title, mode=mode, cards=request.cards)
     return [RenderedFile("task.toml", text.encode("utf-8")), *files]
 
 

@@ -61,21 +61,22 @@ def host_words(host: HostSettings) -> dict[str, str]:
     }
 
 
-def layers(series: str, mode: str) -> list[Path]:
+def layers(series: str, mode: str, *, host: bool = True) -> list[Path]:
     """The template folders of a series, later ones winning.
 
-    A series that a suite declared itself, without templates of its own, takes those of a series of its kind.
+    A series that a suite declared itself, without templates of its own, takes those of a series of its kind:
+    `S` for reports, `M` for changes to a plugin of the host, `hostless` for changes to a project without one.
     """
     root = templates_dir()
     own = root / series
     if not own.is_dir():
-        own = root / ("S" if mode == "readonly" else "M")
+        own = root / ("S" if mode == "readonly" else "M" if host else "hostless")
     return [root / "shared", own]
 
 
-def base_toml(series: str, mode: str) -> str:
-    """The skeleton of a series' task.toml."""
-    return (layers(series, mode)[-1] / BASE_TOML).read_text(encoding="utf-8")
+def base_toml(folders: list[Path]) -> str:
+    """The skeleton of task.toml among some template folders: that of the last one."""
+    return (folders[-1] / BASE_TOML).read_text(encoding="utf-8")
 
 
 def render(folders: list[Path], words: Mapping[str, Any]) -> list[RenderedFile]:

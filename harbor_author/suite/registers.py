@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from harbor_author.suite.errors import SuiteError
 from harbor_author.suite.ids import TaskId, parse_task_id
 from harbor_author.suite.model import Suite
 from harbor_author.suite.toml_source import read_text
@@ -15,23 +15,27 @@ _ROW_ID = re.compile(r"^\|\s*[\[`*]*([A-Z][1-9]\d*)(?:-[a-z0-9-]+)?[\]`*]*(?:\([
 def register_ids(suite: Suite) -> dict[TaskId, str]:
     """IDs in the first cell of a table row of the README and the scoring document: ID -> `file:line`.
 
-    A register that is declared in author.toml and missing is an error of the suite; one that is not declared
-    registers nothing.
+    A register that author.toml does not name registers nothing.
     """
     found: dict[TaskId, str] = {}
     for name in (suite.settings.readme, suite.settings.scoring):
-        if name is None:
-            continue
-        path = suite.root / name
-        try:
-            text = read_text(path)
-        except SuiteError as error:
-            if not path.exists():
-                continue
-            raise error
-        for number, line in enumerate(text.split("\n"), 1):
-            match = _ROW_ID.match(line)
-            task_id = parse_task_id(match[1]) if match else None
-            if task_id:
-                found.setdefault(task_id, f"{name}:{number}")
+        for task_id, line in row_ids(suite.root / name).items() if name else ():
+            found.setdefault(task_id, f"{name}:{line}")
+    return found
+
+
+def row_ids(path: Path) -> dict[TaskId, int]:
+    """The IDs in the first cells of the tables of a Markdown file: ID -> 1-based line. A missing file has none.
+
+    Raises:
+        SuiteError: the file cannot be read or is not UTF-8.
+    """
+    if not path.exists():
+        return {}
+    found: dict[TaskId, int] = {}
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        match = _ROW_ID.match(line)
+        task_id = parse_task_id(match[1]) if match else None
+        if task_id:
+            found.setdefault(task_id, number)
     return found

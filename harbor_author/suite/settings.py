@@ -36,10 +36,12 @@ class HostSettings:
 
 @dataclass(frozen=True)
 class SeriesSettings:
-    """A series letter: what it is called and what its tasks let an agent change by default."""
+    """A series letter: what it is called, what its tasks let an agent change by default, and whether they are
+    about the suite's host at all (`host = "none"` in author.toml: no)."""
 
     title: str
     mode: str
+    host: bool = True
 
 
 DEFAULT_SERIES: Mapping[str, SeriesSettings] = {
@@ -230,13 +232,15 @@ class _Checker:
             if len(letter) != 1 or not ("A" <= letter <= "Z"):
                 self.fail(keys, f"'{letter}' cannot be a series", "a series is one capital letter")
             for key in value:
-                if key not in ("title", "mode"):
-                    self.unknown((*keys, key), f"series.{letter}.{key}", ["title", "mode"], "key")
+                if key not in ("title", "mode", "host"):
+                    self.unknown((*keys, key), f"series.{letter}.{key}", ["title", "mode", "host"], "key")
             default = DEFAULT_SERIES.get(letter, SeriesSettings(letter, "mutable"))
             mode = value.get("mode", default.mode)
             self.one_of((*keys, "mode"), mode, MODES)
             title = value.get("title", default.title)
             if not isinstance(title, str):
                 self.fail((*keys, "title"), f"'series.{letter}.title' must be a string", "correct its value")
-            found[letter] = SeriesSettings(title, mode)
+            host = value.get("host", "dsh" if default.host else "none")
+            self.one_of((*keys, "host"), host, ("dsh", "none"))
+            found[letter] = SeriesSettings(title, mode, host == "dsh")
         return found
