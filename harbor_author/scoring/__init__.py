@@ -1,0 +1,26 @@
+"""Graded reports: parse, match, score and aggregate; and the model benchmark on top.
+
+`evaluate` is the main door. Everything else that other rooms and the command line may use is named here.
+"""
+
+from harbor_author.scoring.errors import ScoringError, TruthError
+from harbor_author.scoring.evaluation import Evaluation, evaluate, evaluate_report
+from harbor_author.scoring.parsers import PARSERS, ParsedReport, parse_report
+from harbor_author.scoring.scores import Scores
+from harbor_author.scoring.truth import GroundTruth, TruthFinding, load_truth, read_truth
+
+__all__ = [
+    "PARSERS",
+    "Evaluation",
+    "GroundTruth",
+    "ParsedReport",
+    "Scores",
+    "ScoringError",
+    "TruthError",
+    "TruthFinding",
+    "evaluate",
+    "evaluate_report",
+    "load_truth",
+    "parse_report",
+    "read_truth",
+]

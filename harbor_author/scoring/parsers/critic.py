@@ -1,0 +1,278 @@
+"""The parsers for the `critic` and `harsh-critic` reviewers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from harbor_author.scoring.parsers.lines import (
+    heading_text_with_plain_dashes,
+    is_bold_number,
+    is_heading,
+    is_rule,
+)
+from harbor_author.scoring.parsers.model import (
+    ItemCollector,
+    ParsedReport,
+    PerspectiveNotes,
+    findings,
+    is_item,
+    unique,
+)
+from harbor_author.scoring.text import LINE_TERMINATORS, WHITE_SPACE, WS, ascii_folded, split_lines, trim
+
+_ASCII_I = re.IGNORECASE | re.ASCII
+_NUMBERED = re.compile(
+    rf"([ \t]*+)(?:\*{{1,2}}+[{WS}]*+)?+[0-9]++[.)](?:\*{{1,2}}+)?+([{WS}]++)(.*+)\Z", re.DOTALL
+)
+_BULLET = re.compile(rf"([ \t]*+)[-*\u2022]([{WS}]++)(.*+)\Z", re.DOTALL)
+_NOTE_ITEM = re.compile(
+    rf"(?:[-*\u2022]|(?:\*{{1,2}}+[{WS}]*+)?+[0-9]++[.)](?:\*{{1,2}}+)?+)[{WS}]++"
+    r"([^\n\r\u2028\u2029]++)\Z"
+)
+_SUBFIELD = re.compile(
+    r"(?:\*{1,2})?(?:evidence|why this matters|fix|impact|risk|mitigation|proof|location|example|note)\b",
+    _ASCII_I,
+)
+_INLINE_NOTE = re.compile(rf"(security|new-?hire|ops)[{WS}]*:[{WS}]*(.+)\Z", _ASCII_I | re.DOTALL)
+
+# Section aliases on normalised lines: a word that must occur, and the pattern itself.
+_PRE_COMMITMENT = ("commitment", re.compile(r"\bpre-?commitment predictions?\b", re.ASCII))
+_CRITICAL = ("critical", re.compile(r"\bcritical findings?\b", re.ASCII))
+_MAJOR = ("major", re.compile(r"\bmajor findings?\b", re.ASCII))
+_MINOR = ("minor", re.compile(r"\bminor findings?\b", re.ASCII))
+_MISSING = ("missing", re.compile(r"\bwhat'?s? missing\b", re.ASCII))
+_SUMMARY = ("summary", re.compile(r"\bsummary\b", re.ASCII))
+_JUSTIFICATION = ("justification", re.compile(r"\bjustification\b", re.ASCII))
+_MULTI_PERSPECTIVE = re.compile(r"\bmulti-?perspective\b", re.ASCII)
+_NOTES_OR_REVIEW = re.compile(r"\b(?:notes?|review)\b", re.ASCII)
+_PHASE = re.compile(r"\bphase ?[0-9]+\b", re.ASCII)
+
+_HARSH_VERDICT_BOLD = re.compile(rf"\*{{1,2}}verdict[{WS}]*:[{WS}]*([a-z][a-z{WS}-]*?)\*{{1,2}}", _ASCII_I)
+_HARSH_VERDICT = re.compile(rf"\bverdict[{WS}]*:[{WS}]*([a-z][a-z{WS}-]+)", _ASCII_I)
+_CRITIC_VERDICT_BOLD = re.compile(rf"\*{{1,2}}\[?[{WS}]*(okay|reject)[{WS}]*\]?\*{{1,2}}", _ASCII_I)
+_CRITIC_VERDICT_WORD = re.compile("okay|reject", _ASCII_I)
+
+_PERSPECTIVE_HEADINGS = (
+    (re.compile(r"\bsecurity\b", re.ASCII), "security"),
+    (re.compile(r"\bnew[- ]?hire\b", re.ASCII), "new_hire"),
+    (re.compile(r"\bops\b", re.ASCII), "ops"),
+)
+
+
+def parse_harsh_critic(report: str) -> ParsedReport:
+    """Severity sections, what is missing, and notes from three perspectives."""
+    document = _Document(report)
+    perspectives = document.find_multi_perspective()
+    notes = _perspective_notes(document, 0 if perspectives is None else perspectives + 1)
+    missing = document.find(*_MISSING)
+    return ParsedReport(
+        raw=report,
+        verdict=_harsh_verdict(report),
+        critical=findings(document.items(document.find(*_CRITICAL)), "CRITICAL"),
+        major=findings(document.items(document.find(*_MAJOR)), "MAJOR"),
+        minor=findings(document.items(document.find(*_MINOR)), "MINOR"),
+        missing=tuple(document.items(missing)),
+        notes=notes,
+        has_pre_commitment=document.find(*_PRE_COMMITMENT) is not None,
+        has_gap_analysis=missing is not None,
+        has_multi_perspective=perspectives is not None or bool(notes.security or notes.new_hire or notes.ops),
+    )
+
+
+def parse_critic(report: str) -> ParsedReport:
+    """A verdict, and the items of the summary and the justification as major findings."""
+    document = _Document(report)
+    items = [
+        *document.items(document.find(*_SUMMARY)),
+        *document.items(document.find(*_JUSTIFICATION)),
+    ]
+    return ParsedReport(raw=report, verdict=_critic_verdict(report), major=findings(unique(items), "MAJOR"))
+
+
+class _Document:
+    """The lines of a report and their normalised forms."""
+
+    def __init__(self, report: str) -> None:
+        self.lines = split_lines(report)
+        self.normal = [heading_text_with_plain_dashes(line) for line in self.lines]
+
+    def find(self, word: str, pattern: re.Pattern[str]) -> int | None:
+        """The first line, heading or not, that opens the section."""
+        for index, line in enumerate(self.normal):
+            if word in line and pattern.search(line):
+                return index
+        return None
+
+    def find_multi_perspective(self) -> int | None:
+        """The first line with "multi-perspective" before "notes" or "review", or after a phase's number."""
+        for index, line in enumerate(self.normal):
+            if "perspective" not in line:
+                continue
+            first = _MULTI_PERSPECTIVE.search(line)
+            if first is None:
+                continue
+            if _NOTES_OR_REVIEW.search(line, first.end()):
+                return index
+            phase = _PHASE.search(line)
+            if phase is not None and _MULTI_PERSPECTIVE.search(line, phase.end()):
+                return index
+        return None
+
+    def items(self, section: int | None) -> list[str]:
+        """The list items from the line after `section` to the next heading."""
+        return [] if section is None else _list_items(self._content(section + 1))
+
+    def _content(self, start: int) -> Iterator[str]:
+        for index in range(start, len(self.lines)):
+            line = self.lines[index]
+            if _ends_section(line):
+                return
+            yield line
+
+
+def _ends_section(line: str) -> bool:
+    trimmed = trim(line)
+    return trimmed != "" and (is_rule(trimmed) or (not is_bold_number(trimmed) and is_heading(trimmed)))
+
+
+def _marked_text(pattern: re.Pattern[str], line: str) -> tuple[str, str] | None:
+    """(indent, text) of a list line; the text may be empty, when only white space follows the marker.
+
+    Stands for the reference's `...\\s+(.+)$`: what follows the white space may hold no line terminator, and when
+    nothing follows, the last white-space character is the text.
+    """
+    match = pattern.match(line)
+    if match is None:
+        return None
+    indent, blank, text = match.groups()
+    if text:
+        return None if any(mark in text for mark in LINE_TERMINATORS) else (indent, trim(text))
+    return (indent, "") if len(blank) > 1 and blank[-1] not in LINE_TERMINATORS else None
+
+
+def _list_items(lines: Iterator[str]) -> list[str]:
+    collector = ItemCollector()
+    numbered = False
+    for raw in lines:
+        line = raw.replace("\r", "")
+        trimmed = trim(line)
+        if not trimmed or is_rule(trimmed):
+            collector.end()
+            continue
+        number = _marked_text(_NUMBERED, line)
+        if number is not None:
+            collector.end()
+            if number[1]:
+                collector.start(number[1])
+                numbered = True
+            continue
+        bullet = _marked_text(_BULLET, line)
+        if bullet is None:
+            collector.append(trimmed)
+            continue
+        indent, text = bullet
+        if not text:
+            continue
+        width = len(indent) + indent.count("\t")
+        if collector.is_open and (width >= 2 or numbered or _SUBFIELD.match(text)):
+            collector.append(text)
+        else:
+            collector.start(text)
+            numbered = False
+    collector.end()
+    return collector.items
+
+
+def _perspective_notes(document: _Document, start: int) -> PerspectiveNotes:
+    notes: dict[str, list[str]] = {"security": [], "new_hire": [], "ops": []}
+    for line in document.lines[start:]:
+        bullet = _marked_text(_BULLET, line.replace("\r", ""))
+        inline = _INLINE_NOTE.match(bullet[1]) if bullet else None
+        if inline is not None:
+            name, text = inline.group(1).lower(), trim(inline.group(2))
+            if is_item(text):
+                notes["new_hire" if name.startswith("new") else name].append(text)
+    for name, texts in _section_notes(document, start).items():
+        notes[name].extend(texts)
+    return PerspectiveNotes(
+        security=unique(notes["security"]), new_hire=unique(notes["new_hire"]), ops=unique(notes["ops"])
+    )
+
+
+def _section_notes(document: _Document, start: int) -> dict[str, list[str]]:
+    """Notes below headings that name a perspective."""
+    collectors = {name: ItemCollector() for _, name in _PERSPECTIVE_HEADINGS}
+    current: ItemCollector | None = None
+    for line, normal in zip(document.lines[start:], document.normal[start:], strict=True):
+        trimmed = trim(line)
+        if not trimmed or is_rule(trimmed):
+            if current is not None:
+                current.end()
+            continue
+        if _ends_section(line):
+            if current is not None:
+                current.end()
+            current = next(
+                (collectors[name] for pattern, name in _PERSPECTIVE_HEADINGS if pattern.search(normal)), None
+            )
+            continue
+        if current is None:
+            continue
+        item = _NOTE_ITEM.match(trimmed)
+        if item is not None:
+            current.start(trim(item.group(1)))
+        elif current.is_open:
+            current.append(trimmed)
+        else:
+            current.start(trimmed)
+    if current is not None:
+        current.end()
+    return {name: collector.items for name, collector in collectors.items()}
+
+
+def _harsh_verdict(report: str) -> str:
+    if b"verdict" not in ascii_folded(report):
+        return ""
+    match = _HARSH_VERDICT_BOLD.search(report) or _HARSH_VERDICT.search(report)
+    return trim(match.group(1)) if match else ""
+
+
+def _critic_verdict(report: str) -> str:
+    match = _CRITIC_VERDICT_BOLD.search(report)
+    if match:
+        return match.group(1).upper()
+    for word in _CRITIC_VERDICT_WORD.finditer(report):
+        if _opens_line(report, word.start()) and _closes_line(report, word.end()):
+            return word.group().upper()
+    return ""
+
+
+def _opens_line(text: str, position: int) -> bool:
+    """Whether only white space and at most one "[" stand between some line's start and `position`."""
+    for _ in range(2):
+        while True:
+            if position == 0 or text[position - 1] in LINE_TERMINATORS:
+                return True
+            if text[position - 1] not in WHITE_SPACE:
+                break
+            position -= 1
+        if text[position - 1] != "[":
+            return False
+        position -= 1
+    return False
+
+
+def _closes_line(text: str, position: int) -> bool:
+    """Whether only white space and at most one "]" stand between `position` and some line's end."""
+    for _ in range(2):
+        while True:
+            if position == len(text) or text[position] in LINE_TERMINATORS:
+                return True
+            if text[position] not in WHITE_SPACE:
+                break
+            position += 1
+        if text[position] != "]":
+            return False
+        position += 1
+    return False
