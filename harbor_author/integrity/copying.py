@@ -41,11 +41,11 @@ def copy_tree(source: Path, destination: Path) -> Copied:
     records = []
     size_bytes = 0
     try:
-        destination.mkdir(mode=0o755)
+        _make_directory(destination)
         for node in walk(source):
             target = destination / node.path
             if node.is_dir:
-                target.mkdir(mode=0o755)
+                _make_directory(target)
                 records.append(record(node, ""))
             else:
                 records.append(record(node, _copy_file(node, target)))
@@ -60,6 +60,11 @@ def copy_tree(source: Path, destination: Path) -> Copied:
     if written != read:
         raise CopyError(f"the working copy is not equal to its source: {written} against {read}")
     return Copied(read, len(records), size_bytes)
+
+
+def _make_directory(path: Path) -> None:
+    path.mkdir()
+    path.chmod(0o755)  # whatever the umask is
 
 
 def _copy_file(node: Node, target: Path) -> str:
