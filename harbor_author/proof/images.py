@@ -148,7 +148,9 @@ def _build(
     name: str,
     log: Callable[[str], None],
 ) -> ImageInfo:
-    labels = {IMAGE_LABEL: name}
+    # Two checkouts of one task are two tasks here: neither may remove the other's image.
+    label = f"{name}@{hashlib.sha256(str(context.absolute()).encode()).hexdigest()[:12]}"
+    labels = {IMAGE_LABEL: label}
     try:
         image = engine.build(context, tag=tag, labels=labels, log=log, timeout_s=config.build_timeout_s)
     except BuildError as error:
@@ -164,7 +166,7 @@ def _build(
     except SandboxError as error:
         raise TaskRefusedError("task-invalid", error.message, path=error.path) from error
     # An older image of the same task is of no use to anyone but a run that is still going, which keeps it in use.
-    for image_id, old in engine.images(f"{IMAGE_LABEL}={name}"):
+    for image_id, old in engine.images(f"{IMAGE_LABEL}={label}"):
         if old != tag and image_id != image.id:
             with suppress(EngineError):
                 engine.remove_image(old or image_id)
