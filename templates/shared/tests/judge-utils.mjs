@@ -180,8 +180,8 @@ export function withoutComments(source) {
 /**
  * @param {{task: string, mode: "readonly"|"mutable"|"build-artifacts-only",
  *   checks: {id: string, points: number}[], steps?: {id: string, budget_s: number, times?: number}[],
- *   time_limit_s?: number, fixture?: string, baseline?: string, work_root?: string, dsh?: string,
- *   output?: NodeJS.WritableStream}} spec
+ *   time_limit_s?: number, fixture?: string, baseline?: string, compile_cache?: string, work_root?: string,
+ *   dsh?: string, output?: NodeJS.WritableStream}} spec
  *   points add up to 100; step budgets, with a margin, fit into the verifier's time limit
  */
 export function defineJudge(spec) {
@@ -190,6 +190,7 @@ export function defineJudge(spec) {
     time_limit_s: 600,
     fixture: "/app/fixture",
     baseline: "/opt/bench/baseline",
+    compile_cache: "/opt/dsh/compile-cache",
     work_root: "/tmp",
     dsh: "/usr/local/bin/dsh",
     output: process.stdout,
@@ -206,6 +207,7 @@ class Judge {
   #groups = new Set();
   #nonce = randomBytes(12).toString("hex");
   #emitted = false;
+  #compileCache = null;
 
   constructor(spec) {
     this.#spec = spec;
@@ -367,6 +369,7 @@ class Judge {
           clearTimeout(grace);
           this.#groups.delete(kill);
           const note = dropped > 0 ? `\n[${dropped} more characters]` : "";
+          this.log(`${step}: ${timedOut ? "timed out" : (signal ?? `exit ${exitCode}`)} after ${Date.now() - began} ms`);
           resolve({ step, exitCode, signal, timedOut, output: stripAnsi(output) + note, duration_ms: Date.now() - began });
         };
         // A grandchild that left the group may hold the pipes open: do not wait for it.
@@ -394,6 +397,7 @@ class Judge {
       NO_COLOR: "1",
       CI: "1",
       BENCH_JUDGE: this.#nonce,
+      ...(this.#compileCache === null ? {} : { NODE_COMPILE_CACHE: this.#compileCache.directory }),
     };
   }
 
@@ -410,12 +414,19 @@ class Judge {
 
   /** Make this task's own profile from shipped bundles, as the host itself lays one out. */
   makeProfile(bundles) {
+    this.#takeCompileCache();
     const directory = path.join(this.dshHome, "profiles", this.profile);
     fs.mkdirSync(directory, { recursive: true });
     const manifest = { name: `dsh-profile-${this.profile}`, private: true, dependencies: {}, dsh: { profile: { bundles, patchReload: "startup" } } };
     fs.writeFileSync(path.join(directory, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
     fs.writeFileSync(path.join(directory, "pnpm-workspace.yaml"), "packages:\n  - .\n\nnodeLinker: hoisted\nautoInstallPeers: false\n");
     for (const name of ["cordis.yml", "cordis.patch.yml"]) fs.writeFileSync(path.join(directory, name), "[]\n");
+  }
+
+  /** The image's cache of compiled host code: used in place; what the steps add to it goes at the end. */
+  #takeCompileCache() {
+    if (this.#compileCache !== null || !isDirectory(this.#spec.compile_cache)) return;
+    this.#compileCache = { directory: this.#spec.compile_cache, files: new Set(namesBelow(this.#spec.compile_cache)) };
   }
 
   /**
@@ -544,6 +555,9 @@ class Judge {
     for (const kill of this.#groups) kill();
     for (let round = 0; round < 5 && killMarked(this.#nonce) > 0; round++);
     try {
+      if (this.#compileCache !== null)
+        for (const name of namesBelow(this.#compileCache.directory))
+          if (!this.#compileCache.files.has(name)) fs.rmSync(path.join(this.#compileCache.directory, name), { recursive: true, force: true });
       fs.rmSync(this.work, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
       return null;
     } catch (error) {
@@ -653,6 +667,14 @@ function isDirectory(where) {
   } catch {
     return false;
   }
+}
+
+/** Names two levels deep, which is how Node.js lays its compile cache out. */
+function namesBelow(directory) {
+  return fs.readdirSync(directory).flatMap((name) => {
+    const inside = path.join(directory, name);
+    return isDirectory(inside) ? fs.readdirSync(inside).map((file) => `${name}/${file}`) : [name];
+  });
 }
 
 function stripAnsi(text) {
