@@ -1,0 +1,1 @@
+"""The rules, one module a theme. `registry.all_rules` imports them all."""
