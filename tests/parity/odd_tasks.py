@@ -237,6 +237,12 @@ def reward_json_scalar() -> Files:
 
 
 @_odd
+def reward_json_other_key() -> Files:
+    """reward.json has numbers, none of them called reward."""
+    return _judge_that("""echo '{"style": 1, "speed": 0.5}' > /logs/verifier/reward.json""")
+
+
+@_odd
 def reward_json_list() -> Files:
     """reward.json is a list."""
     return _judge_that("echo '[1]' > /logs/verifier/reward.json")
@@ -460,6 +466,21 @@ def binary_output() -> Files:
 def judge_killed() -> Files:
     """The judge kills itself before it has written a reward."""
     return _judge_that("kill -9 $$")
+
+
+@_odd
+def judge_killed_with_reward() -> Files:
+    """The judge is killed after it has written its reward."""
+    return {"tests/test.sh": _JUDGE + "kill -9 $$\n"}
+
+
+@_odd
+def judge_out_of_memory() -> Files:
+    """The judge takes more memory than the container has."""
+    return {
+        "task.toml": _task_with({"environment": "memory_mb = 128"}),
+        **_judge_that("node -e 'const all = []; for (;;) all.push(Buffer.alloc(1 << 24, 1))'"),
+    }
 
 
 @_odd

@@ -19,24 +19,15 @@ pytestmark = pytest.mark.parity
 
 PEER = Path(os.environ.get("HARBOR_AUTHOR_PEER", SHARED / "tools" / "harbor-peer"))
 AGENT_OF_TRIAL = {"untouched": "nop", "oracle": "oracle"}
-#: What Harbor records where we name a cause. A cause that is not here: Harbor ends the trial without an exception.
-EXCEPTION_OF_CAUSE = {
-    "build-failed": "RuntimeError",
-    "build-timeout": "EnvironmentStartTimeoutError",
-    "image-missing": "RuntimeError",
-    "environment-failed": "RuntimeError",
-    "healthcheck-failed": "HealthcheckError",
-    "step-setup-failed": "RuntimeError",
-    "solution-missing": "FileNotFoundError",
-    "agent-timeout": "AgentTimeoutError",
-    "reward-missing": "RewardFileNotFoundError",
-    "judge-killed": "RewardFileNotFoundError",
-    "reward-empty": "RewardFileEmptyError",
-    "reward-unparsable": "VerifierOutputParseError",
-    "judge-timeout": "VerifierTimeoutError",
-}
 #: Harbor does not load such a task: it runs nothing, and says so only in its log.
 NOT_LOADED = "not loaded"
+#: What Harbor records for a task that we refuse before any trial.
+EXCEPTION_OF_REFUSAL = {
+    "task-invalid": NOT_LOADED,
+    "test-missing": NOT_LOADED,
+    "build-failed": "RuntimeError",
+    "crlf-script": "RewardFileNotFoundError",
+}
 
 
 @dataclass(frozen=True)
@@ -61,8 +52,7 @@ def harbor_outcome(task: Path, agent: str) -> Outcome:
         return Outcome(None, NOT_LOADED)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    rewards = document["rewards"]
-    return Outcome(rewards["reward"] if rewards else None, document["exception"])
+    return Outcome((document["rewards"] or {}).get("reward"), document["exception"])
 
 
 def our_outcomes(task: Path, author: AuthorRunner) -> dict[str, Outcome]:
@@ -74,20 +64,8 @@ def our_outcomes(task: Path, author: AuthorRunner) -> dict[str, Outcome]:
     trials: list[dict[str, Any]] = results[0]["trials"]
     if not trials:
         assert results[0]["verdict"] == "error"
-        cause = (
-            NOT_LOADED
-            if results[0]["cause"] == "task-invalid"
-            else EXCEPTION_OF_CAUSE.get(results[0]["cause"])
-        )
-        return dict.fromkeys(AGENT_OF_TRIAL, Outcome(None, cause))
-    return {trial["name"]: Outcome(trial["reward"], exception_of(trial)) for trial in trials}
-
-
-def exception_of(trial: dict[str, Any]) -> str | None:
-    cause = trial["cause"]
-    if cause == "crlf-script":  # named for both scripts; only a judge that cannot run leaves no reward
-        return "RewardFileNotFoundError" if trial["reward"] is None else None
-    return EXCEPTION_OF_CAUSE.get(cause)
+        return dict.fromkeys(AGENT_OF_TRIAL, Outcome(None, EXCEPTION_OF_REFUSAL[results[0]["cause"]]))
+    return {trial["name"]: Outcome(trial["reward"], trial["harbor_error"]) for trial in trials}
 
 
 def assert_same(task: Path, author: AuthorRunner) -> None:
