@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "validate": ("validate", "Check tasks against every rule, without a container."),
     "oracle-check": ("oracle_check", "Prove in containers that a judge separates right from wrong."),
     "doctor": ("doctor", "Check what this machine lacks, with the remedy for each."),
+    "report": ("report", "Write the suite as one HTML page to look at."),
     "completion": ("completion", "Print a completion script for bash, zsh or fish."),
     "clean": ("clean", "Remove what interrupted runs left behind."),
 }

@@ -1,0 +1,158 @@
+"""Charts as SVG text. Colours are classes of the page's style sheet; every chart has a title and a description."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from harbor_author.output.report.model import Bar, HeatMap
+from harbor_author.output.tables import cut
+
+#: Units of the drawings; the page scales them to its width, so that text stays legible on a phone.
+_WIDTH = 460
+_ROW = 46
+_CELL = 26
+
+
+def separation(bars: Sequence[Bar], *, ident: str) -> str:
+    """Each trial as a bar from 0 to 100 over the band that it may end in.
+
+    Args:
+        ident: makes the IDs in the drawing unique on its page.
+    """
+    height = _ROW * len(bars) + 22
+    parts = [_open(ident, _WIDTH, height, "Separation of the trials", _separation_words(bars))]
+    for share, anchor in ((0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")):
+        x = _x(share)
+        parts.append(f'<line class="grid" x1="{x}" y1="0" x2="{x}" y2="{height - 18}"/>')
+        parts.append(
+            f'<text class="tick" x="{x}" y="{height - 4}" text-anchor="{anchor}">{share * 100:g}</text>'
+        )
+    for index, bar in enumerate(bars):
+        top = index * _ROW
+        low, high = _x(_within(bar.low)), _x(_within(bar.high))
+        parts.append(f'<g class="{_class(bar.verdict)}"><title>{_text(_bar_words(bar))}</title>')
+        parts.append(
+            f'<rect class="band" x="{low - 2}" y="{top + 20}" width="{high - low + 4}" height="20" rx="2"/>'
+        )
+        if bar.reward is None:
+            parts.append(f'<rect class="bar" x="0" y="{top + 23}" width="{_WIDTH}" height="14" rx="2"/>')
+        else:
+            width = max(_x(_within(bar.reward)), 2)
+            parts.append(f'<rect class="bar" x="0" y="{top + 23}" width="{width}" height="14" rx="2"/>')
+        score = "ERROR" if bar.reward is None else f"{bar.reward * 100:g}"
+        parts.append(f'<text class="name" x="0" y="{top + 15}">{_text(cut(bar.name, 40))}</text>')
+        tail = (
+            f"{score}, may be {bar.expected}" if bar.verdict == "pass" else f"{score}, must be {bar.expected}"
+        )
+        parts.append(
+            f'<text class="value" x="{_WIDTH}" y="{top + 15}" text-anchor="end">{_text(tail)}</text></g>'
+        )
+    parts.append("</svg>")
+    return "".join(parts)
+
+
+def timeline(bars: Sequence[Bar], *, ident: str) -> str:
+    """Each trial's time: container and files, the submission, the judge."""
+    longest = max((bar.duration_s for bar in bars), default=0) or 1
+    words = "; ".join(f"{bar.name}: {bar.duration_s:.1f} s" for bar in bars)
+    height = _ROW * len(bars)
+    parts = [_open(ident, _WIDTH, height, "Time of the trials", words)]
+    for index, bar in enumerate(bars):
+        top = index * _ROW
+        solve, judge = bar.solve_s or 0.0, bar.judge_s or 0.0
+        pieces = [("other", max(bar.duration_s - solve - judge, 0.0)), ("solve", solve), ("judge", judge)]
+        label = f"{bar.duration_s:.1f} s" + (f", judge {judge:.1f} s" if bar.judge_s is not None else "")
+        parts.append(f"<g><title>{_text(f'{bar.name}: {label}')}</title>")
+        parts.append(f'<text class="name" x="0" y="{top + 15}">{_text(cut(bar.name, 40))}</text>')
+        parts.append(f'<text class="value" x="{_WIDTH}" y="{top + 15}" text-anchor="end">{label}</text>')
+        x = 0.0
+        for kind, seconds in pieces:
+            width = seconds / longest * _WIDTH
+            if width > 0:
+                parts.append(
+                    f'<rect class="{kind}" x="{x:.1f}" y="{top + 23}" width="{width:.1f}" height="14"/>'
+                )
+            x += width
+        parts.append("</g>")
+    parts.append("</svg>")
+    return "".join(parts)
+
+
+def heat_map(data: HeatMap, *, ident: str) -> str:
+    """Changes against checks: the darker, the more points the check took when the change was left out."""
+    left = 12 + 7 * max((len(cut(row, 44)) for row in data.rows), default=0)
+    top = 14 + 6 * max((len(cut(column, 24)) for column in data.columns), default=0)
+    width = left + _CELL * len(data.columns) + 90
+    height = top + _CELL * len(data.rows) + 4
+    noticed = sum(1 for row in data.rows if row not in data.blind)
+    words = f"{noticed} of {len(data.rows)} changes are noticed by a check" + (
+        f"; not noticed: {', '.join(data.blind)}" if data.blind else ""
+    )
+    most = max(data.lost.values(), default=0) or 1
+    parts = [_open(ident, width, height, "Ablation: change against check", words, fixed=True)]
+    for number, column in enumerate(data.columns):
+        x = left + _CELL * number + _CELL / 2
+        parts.append(
+            f'<text class="tick" transform="translate({x + 4} {top - 6}) rotate(-60)">{_text(cut(column, 24))}</text>'
+        )
+    for index, row in enumerate(data.rows):
+        y = top + _CELL * index
+        kind = "blind" if row in data.blind else "seen"
+        parts.append(f'<g class="{kind}"><text class="name" x="0" y="{y + 17}">{_text(cut(row, 44))}</text>')
+        for number, column in enumerate(data.columns):
+            lost = data.lost.get((row, column), 0.0)
+            words = f"without {row}, {column} gives {lost:g} points less"
+            opacity = 0 if lost <= 0 else 0.25 + 0.75 * lost / most
+            parts.append(
+                f'<rect class="cell" x="{left + _CELL * number}" y="{y}" width="{_CELL - 2}" height="{_CELL - 2}" '
+                f'fill-opacity="{opacity:.2f}"><title>{_text(words)}</title></rect>'
+            )
+            if lost > 0:
+                parts.append(
+                    f'<text class="lost" x="{left + _CELL * number + 12}" y="{y + 16}" '
+                    f'text-anchor="middle">{lost:g}</text>'
+                )
+        if row in data.blind:
+            accepted = "not graded" if data.blind[row] else "blind spot"
+            parts.append(
+                f'<text class="value" x="{left + _CELL * len(data.columns) + 6}" y="{y + 17}">{accepted}</text>'
+            )
+        parts.append("</g>")
+    parts.append("</svg>")
+    return "".join(parts)
+
+
+def _open(ident: str, width: float, height: float, title: str, words: str, *, fixed: bool = False) -> str:
+    size = f'width="{width:g}" height="{height:g}" ' if fixed else ""
+    return (
+        f'<svg {size}viewBox="0 0 {width:g} {height:g}" role="img" aria-labelledby="{ident}-t {ident}-d">'
+        f'<title id="{ident}-t">{_text(title)}</title><desc id="{ident}-d">{_text(words)}</desc>'
+    )
+
+
+def _separation_words(bars: Sequence[Bar]) -> str:
+    return "; ".join(_bar_words(bar) for bar in bars)
+
+
+def _bar_words(bar: Bar) -> str:
+    score = f"error {bar.cause}" if bar.reward is None else f"{bar.reward * 100:g} of 100"
+    return f"{bar.name}: {score}, expected {bar.expected}, {bar.verdict}" + (
+        f" ({bar.why})" if bar.why else ""
+    )
+
+
+def _class(verdict: str) -> str:
+    return verdict if verdict in ("pass", "fail", "error") else "error"
+
+
+def _x(share: float) -> float:
+    return round(share * _WIDTH, 1)
+
+
+def _within(share: float) -> float:
+    return min(max(share, 0.0), 1.0)
+
+
+def _text(text: str) -> str:
+    return escape(text, quote=True)
