@@ -16,6 +16,8 @@ const MAX = 100;
 /** Kept for the clean-up and the last line, out of the verifier's time limit. */
 const MARGIN_S = 15;
 const OUTPUT_LIMIT = 512 * 1024;
+/** How long after its URL a web host may still give up; seen: under 100 ms. */
+const SETTLE_MS = 1000;
 const FIXED_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** The judge could not judge: no host, a step killed, a fault of its own. Never a score. */
@@ -484,6 +486,9 @@ class Judge {
       running.kill();
       await running.finished;
     };
+    // The URL is printed before the plugin tree has settled: a boot that fails ends within moments of it.
+    const ended = await Promise.race([running.finished, pause(SETTLE_MS)]);
+    if (ended !== undefined) return { ...(await this.#blame(ended, classifyBoot(ended), control)), ...nothing };
     const base = new URL(address);
     const first = await httpGet(address);
     const cookie = (first.headers["set-cookie"] ?? []).map((line) => line.split(";", 1)[0]).join("; ");
@@ -660,6 +665,10 @@ export function httpGet(address, { cookie, timeout_s = 10, maxBytes = 8 * 1024 *
 }
 
 // ---------------------------------------------------------------- small things
+
+function pause(duration_ms) {
+  return new Promise((resolve) => setTimeout(resolve, duration_ms));
+}
 
 function isDirectory(where) {
   try {
