@@ -6,6 +6,7 @@ directory, set a mode, remove a file that is not there) the same state is reache
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ _TAIL_LINES = 40
 _TAIL_BYTES = 8192
 _REWARD_BYTES = 1 << 20
 _KILLED = 128
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,13 @@ def _run_script(
     log = _log(session, AGENT_LOG, result)
     if result.timed_out:
         return AgentRun(None, log=log, cause="agent-timeout", message=f"it ran longer than {timeout_s:g} s")
+    if result.exit_code in (126, 127) and _is_crlf(submission):
+        return AgentRun(
+            result.exit_code,
+            log=log,
+            cause="crlf-script",
+            message=f"{submission.script} has CRLF line endings",
+        )
     if result.exit_code:
         memory = "; the kernel killed for lack of memory here" if session.out_of_memory() else ""
         return AgentRun(
@@ -135,6 +144,12 @@ def _run_script(
             message=f"{submission.script} ended with exit status {result.exit_code}{memory}",
         )
     return AgentRun(0, log=log)
+
+
+def _is_crlf(submission: Submission) -> bool:
+    if submission.source is None or submission.script is None:
+        return False
+    return b"\r\n" in (submission.source / submission.script).read_bytes()
 
 
 def _solution_files(task_dir: Path, submission: Submission) -> list[str]:
@@ -265,5 +280,5 @@ def _log(session: Session, path: str, result: ExecResult) -> str:
 
 
 def tail(text: str) -> str:
-    """The last lines of a log, short enough for a message."""
-    return "\n".join(text[-_TAIL_BYTES:].splitlines()[-_TAIL_LINES:])
+    """The last lines of a log, short enough for a message, without colours."""
+    return "\n".join(_COLOUR.sub("", text[-_TAIL_BYTES:]).splitlines()[-_TAIL_LINES:])

@@ -98,7 +98,7 @@ def _check_test_script(task_dir: Path, config: TaskConfig) -> None:
     present = [script for script in scripts if script.is_file()]
     bundled = config.separate_verifier() and verifier_environment(task_dir, config)[2]
     if not present and not bundled and not config.steps:
-        raise TaskRefusedError("test-missing", "there is no tests/test.sh", path=task_dir)
+        raise TaskRefusedError("task-invalid", "there is no tests/test.sh", path=task_dir)
     for script in present:
         line = crlf_line(script)
         if line is not None:

@@ -8,6 +8,8 @@ import time
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
+from harbor_author.output.text import printable
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -122,5 +124,5 @@ def choose(*, quiet: bool, verbose: bool, environ: Mapping[str, str], stream: An
 
 
 def _clean(text: str) -> str:
-    """Without control characters, and without what rich would take for markup."""
-    return "".join(c if c.isprintable() else "?" for c in text).replace("[", r"\[")
+    """Without what a terminal would obey, and what rich would take for markup."""
+    return printable(text).replace("[", r"\[")

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from harbor_author.output.text import printable
 from harbor_author.proof.verdict import Trial
 from harbor_author.proof.workflow import NOT_THE_TASK, ProofResult
 
 SCHEMA = "harbor-author/oracle-check@1"
 _TAIL_LINES = 15
+#: What a judge prints when something in it went wrong, although it gave a reward in the end.
+_TROUBLE = re.compile(
+    r"curl: \(\d+\)|Could not resolve|No such file|can't open|not found|Traceback|Permission denied|[Ee]rror:|"
+    r"[Ff]ailed to|unreachable"
+)
 
 
 def document(results: Sequence[ProofResult]) -> dict[str, Any]:
@@ -100,7 +107,7 @@ def text(results: Sequence[ProofResult], *, verbose: bool = False, keep: bool = 
             f"{counts['tasks']} tasks: {counts['pass']} pass ({counts['current']} current), "
             f"{counts['fail']} fail, {counts['error']} error"
         )
-    return "\n".join(_clean(line) for line in lines)
+    return "\n".join(printable(line) for line in lines)
 
 
 def _task_lines(result: ProofResult, *, verbose: bool, keep: bool) -> list[str]:
@@ -147,16 +154,15 @@ def _trial_lines(trial: Trial, width: int, *, verbose: bool) -> list[str]:
         lines += [f"      - {reason}" for reason in trial.reasons[:20]]
         if trial.solve_log:
             lines += _quoted("solve.sh", trial.solve_log)
-        if trial.judge_log:
-            lines += _quoted("judge", trial.judge_log)
+        if trial.judge_log or trial.judge_exit is not None:
+            lines += _quoted("judge", trial.judge_log or "(printed nothing)")
+    else:
+        troubles = [line for line in trial.judge_log.splitlines() if _TROUBLE.search(line)]
+        if troubles and trial.score is None:
+            lines += _quoted("judge", "\n".join(troubles[-3:]))
     return lines
 
 
 def _quoted(title: str, log: str) -> list[str]:
     shown = log.splitlines()[-_TAIL_LINES:]
     return [f"      {title} |{' ' + line if line else ''}" for line in shown]
-
-
-def _clean(line: str) -> str:
-    """A container's output may hold escape sequences that would act on the reader's terminal."""
-    return "".join(character if character.isprintable() or character == "\t" else "�" for character in line)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 _FULL = 1e-9
+#: How our templates' test.sh begins its own remarks, which it may print after the judge's output.
+_TEST_REMARK = "[test] "
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,12 @@ def _from_json(data: bytes) -> dict[str, float]:
         raise RewardError("reward-unparsable", f"reward.json is not JSON: {_shown(data)}") from error
     except RecursionError as error:
         raise RewardError("reward-unparsable", "reward.json is nested too deeply") from error
-    rewards = document if isinstance(document, dict) else {"reward": document}
-    for key, value in rewards.items():
+    if not isinstance(document, dict):
+        # Harbor's parser lets a bare number through, and its result model then refuses it.
+        raise RewardError(
+            "reward-unparsable", f"reward.json holds {_shown(document)}, not an object of numbers"
+        )
+    for key, value in document.items():
         if not isinstance(value, (int, float)):
             raise RewardError(
                 "reward-unparsable", f"reward.json holds {_shown(value)} for {key!r}, not a number"
@@ -84,7 +90,7 @@ def _from_json(data: bytes) -> dict[str, float]:
             raise RewardError(
                 "reward-unparsable", f"reward.json holds {value} for {key!r}, which is not finite"
             )
-    return {str(key): float(value) for key, value in rewards.items()}
+    return {str(key): float(value) for key, value in document.items()}
 
 
 def main_reward(rewards: Mapping[str, float]) -> float | None:
@@ -105,6 +111,8 @@ def parse_judge_line(output: str) -> JudgeLine | None:
     Only the last line counts: a judge that searches back may find an older verdict.
     """
     lines = output.rstrip().splitlines()
+    while lines and lines[-1].startswith(_TEST_REMARK):
+        lines.pop()
     if not lines:
         return None
     try:

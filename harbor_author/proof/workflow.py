@@ -16,6 +16,7 @@ from harbor_author.errors import AuthorError
 from harbor_author.integrity.errors import IntegrityError
 from harbor_author.proof import receipts
 from harbor_author.proof.causes import CAUSES
+from harbor_author.proof.contract import tail
 from harbor_author.proof.errors import TaskRefusedError
 from harbor_author.proof.pool import Job, Pool
 from harbor_author.proof.prepare import PreparedTask, prepare, source_changed
@@ -177,7 +178,7 @@ class _Proof:
             )
             planned = self._options.programme(prepared.bench)
         except TaskRefusedError as error:
-            self._refuse(index, error.cause, _text(error), error.log, started)
+            self._refuse(index, error.cause, _text(error), tail(error.log), started)
             return
         except (AuthorError, OSError) as error:
             gone = not task.path.is_dir()
