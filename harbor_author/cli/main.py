@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "cards": ("cards", "List, show and count the coverage of host-change cards."),
     "validate": ("validate", "Check tasks against every rule, without a container."),
     "oracle-check": ("oracle_check", "Prove in containers that a judge separates right from wrong."),
+    "survey": ("survey", "Rank a repository's commits by how likely the host forced them."),
     "doctor": ("doctor", "Check what this machine lacks, with the remedy for each."),
     "report": ("report", "Write the suite as one HTML page to look at."),
     "completion": ("completion", "Print a completion script for bash, zsh or fish."),

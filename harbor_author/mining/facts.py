@@ -1,0 +1,190 @@
+"""What a file says to its host, as a bag of facts. Two states of a plugin differ *for the host* where their facts do.
+
+A fact is a string: `inject:jobs`, `use:jobs` (a member of the context), `word:onJobDone`, `import:@deepseek-ai/x`,
+`manifest:dsh.bundle.patch="cordis.patch.yml"`, `range:peerDependencies:@deepseek-ai/x=^0.1.0`, `file:cordis.patch.yml`,
+`rows:<a host file's significant lines>`. Counting them over all files of a commit makes code that merely moves vanish.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harbor_author.mining.hostdata import Host
+from harbor_author.mining.javascript import SOURCE_SUFFIXES, code_only
+
+Facts = Counter[str]
+
+_SKIPPED = re.compile(
+    r"(^|/)(node_modules|vendor|third_party|dist|build|out|coverage)/|\.min\.[a-z]+$|\.d\.[mc]?ts$"
+)
+_TEST = re.compile(r"(^|/)(tests?|__tests__|spec|e2e|cypress)/|\.(test|spec)\.[a-z]+$")
+_IMPORT = re.compile(r"""\b(?:from|import|require)\s*\(?\s*(["'])([^"'\n]+)\1""")
+_LIST = r"\[[^\]]{0,4000}\]"
+_OBJECT = r"\{[^{}]{0,4000}(?:\{[^{}]{0,1000}\}[^{}]{0,1000}){0,50}\}"
+_INJECT = re.compile(rf"\binject\b\s*(?::[^=\n]{{0,80}})?(?:=|:|\()\s*({_LIST}|{_OBJECT})")
+_INJECT_DECORATOR = re.compile(r"""@Inject\(\s*(["'])([\w$.-]+)\1""")
+_STRING = re.compile(r"""(["'`])([\w$.:/@-]+)\1""")
+_KEY = re.compile(r"""(?:^|[{,\s])["']?([\w$]+)["']?\s*:""")
+_SECTIONS = ("dependencies", "peerDependencies", "optionalDependencies", "devDependencies")
+
+
+def is_test(path: str) -> bool:
+    """Whether the path is one of the repository's own tests."""
+    return _TEST.search(path) is not None
+
+
+def is_manifest(path: str) -> bool:
+    return path == "package.json" or path.endswith("/package.json")
+
+
+def is_source(path: str) -> bool:
+    """Whether the path is code that a host may load: not a test, not built, not somebody else's."""
+    return path.endswith(SOURCE_SUFFIXES) and not _SKIPPED.search(path) and not is_test(path)
+
+
+def speaks_to_host(path: str, host: Host) -> bool:
+    """Whether a file of this name can hold facts at all."""
+    if "node_modules/" in path:
+        return False
+    return is_source(path) or is_manifest(path) or host.host_file(path) is not None
+
+
+def facts_of(path: str, content: bytes, host: Host, *, strict: bool) -> Facts:
+    """The facts of one file.
+
+    Args:
+        strict: take comments out first. Slower; a first pass over many thousand files goes without.
+    """
+    facts: Facts = Counter()
+    glob = host.host_file(path)
+    if glob is not None:
+        facts[f"file:{glob}"] += 1
+    if is_manifest(path):
+        facts.update(_manifest_facts(content, host))
+    elif is_source(path):
+        facts.update(_source_facts(content, host, strict=strict))
+    elif glob is not None:
+        facts[f"rows:{_rows(content)}"] += 1
+    return facts
+
+
+def _rows(content: bytes) -> str:
+    lines = [line.strip() for line in content.splitlines()]
+    kept = b"\n".join(line for line in lines if line and not line.startswith(b"#"))
+    return hashlib.sha256(kept).hexdigest()[:12]
+
+
+def _manifest_facts(content: bytes, host: Host) -> Facts:
+    facts: Facts = Counter()
+    try:
+        manifest = json.loads(content)
+    except ValueError:
+        return facts
+    if not isinstance(manifest, dict):
+        return facts
+    for section in _SECTIONS:
+        ranges = manifest.get(section)
+        for name, value in ranges.items() if isinstance(ranges, dict) else ():
+            if host.is_host_package(name):
+                facts[f"range:{section}:{name}={value}"] += 1
+    own = [key for key in host.manifest if key not in ("main", "exports")]
+    if facts or any(key in manifest for key in own):
+        for key in host.manifest:
+            if key in manifest:
+                facts.update(f"manifest:{path}={value}" for path, value in flatten(manifest[key], key))
+    return facts
+
+
+def flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """The leaves of a JSON value as dotted path and JSON text; an empty object or a list is a leaf."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from flatten(inner, f"{path}.{key}" if not _needs_brackets(key) else f'{path}["{key}"]')
+    else:
+        yield path, json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _needs_brackets(key: str) -> bool:
+    return re.fullmatch(r"[\w$@/-]+", key) is None
+
+
+def _source_facts(content: bytes, host: Host, *, strict: bool) -> Facts:
+    facts: Facts = Counter()
+    if not any(anchor in content for anchor in host.anchors):
+        return facts
+    text = content.decode("utf-8", "replace")
+    if strict:
+        text = code_only(text)
+    injected = list(injections(text))
+    facts.update(f"inject:{service}" for service in injected)
+    facts.update(f"import:{name}" for _, name in _IMPORT.findall(text) if host.is_host_package(name))
+    facts.update(f"word:{word}" for word in host.word_pattern.findall(text))
+    known = host.services.union(injected)
+    facts.update(f"use:{service}" for service in _context_members(text, host) if service in known)
+    return facts
+
+
+def injections(text: str) -> Iterator[str]:
+    """The services that a plugin's source asks for: `inject = [...]`, `inject: {...}`, `ctx.inject([...])`."""
+    for match in _INJECT.finditer(text):
+        body = match.group(1)
+        names = [name for _, name in _STRING.findall(body)]
+        if body.startswith("{") and not names:
+            names = [name for name in _KEY.findall(body) if name not in ("required", "optional")]
+        yield from (name for name in names if re.fullmatch(r"[\w$.-]+", name))
+    yield from (name for _, name in _INJECT_DECORATOR.findall(text))
+
+
+def _context_members(text: str, host: Host) -> Iterator[str]:
+    contexts = "|".join(re.escape(name) for name in host.contexts) or "(?!)"
+    for match in re.finditer(
+        rf"""\b(?:{contexts})(?:\?)?(?:\.([A-Za-z_$][\w$]*)|\[["']([\w$]+)["']\])""", text
+    ):
+        yield match.group(1) or match.group(2)
+    for match in re.finditer(rf"\{{([^{{}}=]{{1,400}})\}}\s*=\s*(?:this\.)?(?:{contexts})\b(?!\.)", text):
+        yield from re.findall(r"(?:^|,)\s*([A-Za-z_$][\w$]*)", match.group(1))
+
+
+def split_fact(fact: str) -> tuple[str, str]:
+    """Kind and rest of a fact."""
+    kind, _, rest = fact.partition(":")
+    return kind, rest
+
+
+def cards_hit(removed: Mapping[str, int], added: Mapping[str, int], host: Host) -> dict[str, bool]:
+    """Cards whose patterns a difference touches -> whether something that the card *takes away* went."""
+    prefixes = {
+        "services": ("inject", "use"),
+        "words": ("word",),
+        "manifest": ("manifest",),
+        "files": ("file",),
+    }
+    prefixes["packages"] = ("import", "range")
+
+    def named(fact: str, kind: str, value: str) -> bool:
+        prefix, rest = split_fact(fact)
+        if prefix not in prefixes[kind]:
+            return False
+        if kind == "manifest":
+            path = rest.partition("=")[0]
+            return path == value or path.startswith((value + ".", value + "["))
+        if prefix == "range":
+            return rest.partition("=")[0].partition(":")[2] == value
+        return rest == value or (kind == "packages" and rest.startswith(value + "/"))
+
+    def any_named(facts: Mapping[str, int], side: Mapping[str, tuple[str, ...]]) -> bool:
+        return any(
+            named(fact, kind, value) for kind, values in side.items() for value in values for fact in facts
+        )
+
+    hits: dict[str, bool] = {}
+    for card in host.cards:
+        taken = any_named(removed, card.old)
+        if taken or any_named(added, card.new):
+            hits[card.id] = taken
+    return hits
