@@ -42,9 +42,7 @@ def separation(bars: Sequence[Bar], *, ident: str) -> str:
             parts.append(f'<rect class="bar" x="0" y="{top + 23}" width="{width}" height="14" rx="2"/>')
         score = "ERROR" if bar.reward is None else f"{bar.reward * 100:g}"
         parts.append(f'<text class="name" x="0" y="{top + 15}">{_text(cut(bar.name, 40))}</text>')
-        tail = (
-            f"{score}, may be {bar.expected}" if bar.verdict == "pass" else f"{score}, must be {bar.expected}"
-        )
+        tail = f"{score}, expected {bar.expected}"
         parts.append(
             f'<text class="value" x="{_WIDTH}" y="{top + 15}" text-anchor="end">{_text(tail)}</text></g>'
         )

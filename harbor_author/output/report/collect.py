@@ -162,12 +162,17 @@ def _excerpt(finding: Finding, task_dir: Path) -> Excerpt:
 
 
 def _diffs(task_dir: Path) -> tuple[FileDiff, ...]:
-    """`solution/plugin/` against `environment/fixture/`: what the reference solution puts in place of what."""
+    """How the reference solution changes the fixture: `solution/plugin/` against it, and the script that places it."""
     after = task_dir / "solution" / "plugin"
     before = task_dir / "environment" / "fixture"
+    script = _lines(task_dir / "solution" / "solve.sh")
+    diffs = (
+        [FileDiff("solve.sh", tuple(f" {line[:_MAX_LINE]}" for line in script[:_MAX_DIFF_LINES]))]
+        if script
+        else []
+    )
     if not after.is_dir() or after.is_symlink():
-        return ()
-    diffs = []
+        return tuple(diffs)
     budget = _MAX_DIFF_BYTES
     for path in sorted(after.rglob("*")):
         if path.is_symlink() or not path.is_file():
