@@ -4,7 +4,7 @@
 """
 
 from harbor_author.scoring.errors import ScoringError, TruthError
-from harbor_author.scoring.evaluation import Evaluation, evaluate, evaluate_report
+from harbor_author.scoring.evaluation import Evaluation, Evaluator, evaluate
 from harbor_author.scoring.parsers import PARSERS, ParsedReport, parse_report
 from harbor_author.scoring.scores import Scores
 from harbor_author.scoring.truth import GroundTruth, TruthFinding, load_truth, read_truth
@@ -12,6 +12,7 @@ from harbor_author.scoring.truth import GroundTruth, TruthFinding, load_truth, r
 __all__ = [
     "PARSERS",
     "Evaluation",
+    "Evaluator",
     "GroundTruth",
     "ParsedReport",
     "Scores",
@@ -19,7 +20,6 @@ __all__ = [
     "TruthError",
     "TruthFinding",
     "evaluate",
-    "evaluate_report",
     "load_truth",
     "parse_report",
     "read_truth",

@@ -6,9 +6,65 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harbor_author.scoring.parsers import ParsedReport
-from harbor_author.scoring.text import ItemText
+from harbor_author.scoring.text import ItemText, Keyword
 from harbor_author.scoring.truth import GroundTruth
+
+
+class FindingIndex:
+    """Answers which findings of a ground truth a text matches, looking for each distinct keyword once.
+
+    An answer is a bit mask: bit i is set when the text matches finding i.
+    """
+
+    def __init__(self, truth: GroundTruth) -> None:
+        self.truth = truth
+        self._required: list[int] = []
+        self._bits: list[int] = []
+        self._always = 0
+        holders: dict[Keyword, list[int]] = {}
+        for position, finding in enumerate(truth.findings):
+            for entry in finding.keyword_lists:
+                for keyword in entry.keywords:
+                    holders.setdefault(keyword, []).append(len(self._required))
+                self._required.append(entry.required)
+                self._bits.append(1 << position)
+                if entry.required == 0:
+                    self._always |= 1 << position
+        self._keywords = tuple((keyword, tuple(lists)) for keyword, lists in holders.items())
+        # On an ASCII text these need no more than one look into the normalised form.
+        self._plain = tuple(
+            (keyword.parts[0], lists)
+            for keyword, lists in self._keywords
+            if keyword.shortcut and len(keyword.parts) == 1
+        )
+        self._others = tuple(
+            (keyword, lists)
+            for keyword, lists in self._keywords
+            if not (keyword.shortcut and len(keyword.parts) == 1)
+        )
+
+    def matched_by(self, text: str) -> int:
+        """The findings that `text` matches: those of which it holds enough keywords of some one language."""
+        item = ItemText(text)
+        lacking = self._required.copy()
+        mask = self._always
+        others = self._keywords
+        if item.is_ascii:
+            others = self._others
+            normal = item.normal
+            for part, lists in self._plain:
+                if part in normal:
+                    for index in lists:
+                        lacking[index] -= 1
+                        if lacking[index] == 0:
+                            mask |= self._bits[index]
+        for keyword, lists in others:
+            if keyword.matches(item):
+                for index in lists:
+                    lacking[index] -= 1
+                    if lacking[index] == 0:
+                        mask |= self._bits[index]
+        return mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,28 +87,42 @@ class Match:
         }
 
 
-def prepared_texts(parsed: ParsedReport) -> list[ItemText]:
-    """The texts of a report ready for matching."""
-    return [ItemText(text) for text in parsed.texts()]
+def match_masks(texts: Sequence[str], index: FindingIndex) -> list[int]:
+    """For each text the mask of the findings that it matches; equal texts are looked at once."""
+    known: dict[str, int] = {}
+    masks: list[int] = []
+    for text in texts:
+        mask = known.get(text)
+        if mask is None:
+            mask = known[text] = index.matched_by(text)
+        masks.append(mask)
+    return masks
 
 
-def match_findings(texts: Sequence[ItemText], truth: GroundTruth) -> Match:
+def first_match(masks: Sequence[int], bit: int, used: set[int], limit: int) -> int | None:
+    """The first of the first `limit` texts that has the bit and is not used."""
+    for position in range(limit):
+        if masks[position] & bit and position not in used:
+            return position
+    return None
+
+
+def match_findings(texts: Sequence[str], masks: Sequence[int], truth: GroundTruth) -> Match:
     """Give each finding, in file order, the first text not yet taken that matches it."""
-    free = list(range(len(texts)))
+    used: set[int] = set()
     pairs: dict[str, int] = {}
     missed: list[str] = []
-    for finding in truth.findings:
-        for place, index in enumerate(free):
-            if finding.matches(texts[index]):
-                pairs.setdefault(finding.id, index)
-                del free[place]
-                break
-        else:
+    for order, finding in enumerate(truth.findings):
+        position = first_match(masks, 1 << order, used, len(masks))
+        if position is None:
             missed.append(finding.id)
+        else:
+            used.add(position)
+            pairs.setdefault(finding.id, position)
     return Match(
         matched_ids=tuple(pairs),
         missed_ids=tuple(missed),
-        spurious_texts=tuple(texts[index].text for index in free),
+        spurious_texts=tuple(text for position, text in enumerate(texts) if position not in used),
         total_report_findings=len(texts),
         pairs=pairs,
     )

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harbor_author.scoring.matching import Match
+from harbor_author.scoring.matching import Match, first_match
 from harbor_author.scoring.parsers import ParsedReport
-from harbor_author.scoring.text import ItemText
 from harbor_author.scoring.truth import SEVERITIES, GroundTruth
 
 #: Field names of the numeric scores, in the order in which reports list them.
@@ -58,8 +57,8 @@ class Scores:
         }
 
 
-def score_report(parsed: ParsedReport, truth: GroundTruth, match: Match, texts: Sequence[ItemText]) -> Scores:
-    """Score one report. `texts` are those that were matched, so that none is prepared twice."""
+def score_report(parsed: ParsedReport, truth: GroundTruth, match: Match, masks: Sequence[int]) -> Scores:
+    """Score one report. `masks` say which findings each of `parsed.texts()` matches."""
     total = len(truth.findings)
     matched = set(match.matched_ids)
     true_positive = _rate(len(match.matched_ids), total)
@@ -75,7 +74,7 @@ def score_report(parsed: ParsedReport, truth: GroundTruth, match: Match, texts: 
         true_positive_rate=true_positive,
         false_positive_rate=false_positive,
         false_negative_rate=false_negative,
-        severity_accuracy=_severity_accuracy(parsed, truth, match, texts),
+        severity_accuracy=_severity_accuracy(parsed, truth, match, masks),
         missing_coverage=missing,
         perspective_coverage=perspective,
         evidence_rate=evidence,
@@ -107,19 +106,17 @@ def _coverage(truth: GroundTruth, matched: set[str], category: str) -> float:
     return _rate(sum(one in matched for one in ids), len(ids))
 
 
-def _severity_accuracy(
-    parsed: ParsedReport, truth: GroundTruth, match: Match, texts: Sequence[ItemText]
-) -> float:
+def _severity_accuracy(parsed: ParsedReport, truth: GroundTruth, match: Match, masks: Sequence[int]) -> float:
     """A second pass over the findings with a severity only, which may pair otherwise than the first."""
     graded = (*parsed.critical, *parsed.major, *parsed.minor)
-    by_id = {finding.id: finding for finding in reversed(truth.findings)}
-    free = list(range(len(graded)))
+    orders: dict[str, int] = {}
+    for order, finding in enumerate(truth.findings):
+        orders.setdefault(finding.id, order)
+    used: set[int] = set()
     correct = 0
     for one in match.matched_ids:
-        finding = by_id[one]
-        for place, index in enumerate(free):
-            if finding.matches(texts[index]):
-                del free[place]
-                correct += severity_accepted(graded[index].severity, finding.severity)
-                break
+        position = first_match(masks, 1 << orders[one], used, len(graded))
+        if position is not None:
+            used.add(position)
+            correct += severity_accepted(graded[position].severity, truth.findings[orders[one]].severity)
     return _rate(correct, len(match.matched_ids))

@@ -8,7 +8,6 @@ Python's own idea of white space, word or line: `str.strip()`, `str.split()`, `s
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from functools import cache, lru_cache
 
@@ -129,26 +128,15 @@ def normalize_for_match(text: str) -> str:
 
 
 class ItemText:
-    """One text of a report with its two compared forms, each made once and only when asked for."""
+    """One text of a report with its compared forms."""
 
-    __slots__ = ("_lowered", "_normal", "text")
+    __slots__ = ("is_ascii", "lowered", "normal", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._lowered: str | None = None
-        self._normal: str | None = None
-
-    @property
-    def lowered(self) -> str:
-        if self._lowered is None:
-            self._lowered = self.text.lower()
-        return self._lowered
-
-    @property
-    def normal(self) -> str:
-        if self._normal is None:
-            self._normal = normalize_lowered(self.lowered)
-        return self._normal
+        self.lowered = text.lower()
+        self.normal = normalize_lowered(self.lowered)
+        self.is_ascii = self.lowered.isascii()
 
 
 class Keyword:
@@ -177,15 +165,15 @@ class Keyword:
                     break
             else:
                 return True
-            if self.shortcut and item.lowered.isascii():
+            if self.shortcut and item.is_ascii:
                 return False
         return self.lowered in item.lowered
 
 
-@lru_cache(maxsize=4096)
-def compiled_keywords(keywords: tuple[str, ...]) -> tuple[Keyword, ...]:
-    """The keywords of one finding, prepared; the same list is prepared once in a process."""
-    return tuple(Keyword(sys.intern(keyword)) for keyword in keywords)
+@lru_cache(maxsize=16384)
+def compiled_keyword(keyword: str) -> Keyword:
+    """A keyword, prepared once in a process."""
+    return Keyword(keyword)
 
 
 def keyword_matches_text(text: str, keyword: str) -> bool:
@@ -198,20 +186,3 @@ def required_keyword_matches(count: int) -> int:
     if count == 0:
         return 0
     return min(count, max(2, -(-4 * count // 10)))
-
-
-def reaches(keywords: tuple[Keyword, ...], required: int, item: ItemText) -> bool:
-    """Whether at least `required` of `keywords` occur in `item`; repeated keywords count each time."""
-    lacking = required
-    if lacking <= 0:
-        return True
-    left = len(keywords)
-    for keyword in keywords:
-        if keyword.matches(item):
-            lacking -= 1
-            if not lacking:
-                return True
-        left -= 1
-        if left < lacking:
-            return False
-    return False

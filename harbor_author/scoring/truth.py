@@ -15,13 +15,7 @@ from typing import Any
 
 from harbor_author.scoring.errors import TruthError
 from harbor_author.scoring.jsnumber import js_string
-from harbor_author.scoring.text import (
-    ItemText,
-    Keyword,
-    compiled_keywords,
-    reaches,
-    required_keyword_matches,
-)
+from harbor_author.scoring.text import Keyword, compiled_keyword, required_keyword_matches
 
 DOMAINS = ("plan", "code", "analysis", "bug", "task")
 SEVERITIES = ("CRITICAL", "MAJOR", "MINOR")
@@ -54,10 +48,6 @@ class TruthFinding:
     keyword_lists: tuple[KeywordList, ...]
     perspective: str | None = None
     location: str | None = None
-
-    def matches(self, item: ItemText) -> bool:
-        """Whether the text reaches the threshold of any one keyword list."""
-        return any(reaches(entry.keywords, entry.required, item) for entry in self.keyword_lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +181,7 @@ def _finding(entry: Mapping[str, Any], languages: Mapping[str, list[str]]) -> Tr
         summary=entry.get("summary", ""),
         explanation=entry.get("explanation", ""),
         keyword_lists=tuple(
-            KeywordList(language, compiled_keywords(tuple(words)), required_keyword_matches(len(words)))
+            KeywordList(language, tuple(map(compiled_keyword, words)), required_keyword_matches(len(words)))
             for language, words in languages.items()
         ),
         perspective=entry.get("perspective"),

@@ -37,13 +37,13 @@ _SUBFIELD = re.compile(
 _INLINE_NOTE = re.compile(rf"(security|new-?hire|ops)[{WS}]*:[{WS}]*(.+)\Z", _ASCII_I | re.DOTALL)
 
 # Section aliases on normalised lines: a word that must occur, and the pattern itself.
-_PRE_COMMITMENT = ("commitment", re.compile(r"\bpre-?commitment predictions?\b", re.ASCII))
-_CRITICAL = ("critical", re.compile(r"\bcritical findings?\b", re.ASCII))
-_MAJOR = ("major", re.compile(r"\bmajor findings?\b", re.ASCII))
-_MINOR = ("minor", re.compile(r"\bminor findings?\b", re.ASCII))
-_MISSING = ("missing", re.compile(r"\bwhat'?s? missing\b", re.ASCII))
-_SUMMARY = ("summary", re.compile(r"\bsummary\b", re.ASCII))
-_JUSTIFICATION = ("justification", re.compile(r"\bjustification\b", re.ASCII))
+_PRE_COMMITMENT = (b"commitment", re.compile(r"\bpre-?commitment predictions?\b", re.ASCII))
+_CRITICAL = (b"critical", re.compile(r"\bcritical findings?\b", re.ASCII))
+_MAJOR = (b"major", re.compile(r"\bmajor findings?\b", re.ASCII))
+_MINOR = (b"minor", re.compile(r"\bminor findings?\b", re.ASCII))
+_MISSING = (b"missing", re.compile(r"\bwhat'?s? missing\b", re.ASCII))
+_SUMMARY = (b"summary", re.compile(r"\bsummary\b", re.ASCII))
+_JUSTIFICATION = (b"justification", re.compile(r"\bjustification\b", re.ASCII))
 _MULTI_PERSPECTIVE = re.compile(r"\bmulti-?perspective\b", re.ASCII)
 _NOTES_OR_REVIEW = re.compile(r"\b(?:notes?|review)\b", re.ASCII)
 _PHASE = re.compile(r"\bphase ?[0-9]+\b", re.ASCII)
@@ -68,7 +68,7 @@ def parse_harsh_critic(report: str) -> ParsedReport:
     missing = document.find(*_MISSING)
     return ParsedReport(
         raw=report,
-        verdict=_harsh_verdict(report),
+        verdict=harsh_verdict(report) if document.holds(b"verdict") else "",
         critical=findings(document.items(document.find(*_CRITICAL)), "CRITICAL"),
         major=findings(document.items(document.find(*_MAJOR)), "MAJOR"),
         minor=findings(document.items(document.find(*_MINOR)), "MINOR"),
@@ -87,7 +87,7 @@ def parse_critic(report: str) -> ParsedReport:
         *document.items(document.find(*_SUMMARY)),
         *document.items(document.find(*_JUSTIFICATION)),
     ]
-    return ParsedReport(raw=report, verdict=_critic_verdict(report), major=findings(unique(items), "MAJOR"))
+    return ParsedReport(raw=report, verdict=critic_verdict(report), major=findings(unique(items), "MAJOR"))
 
 
 class _Document:
@@ -95,20 +95,32 @@ class _Document:
 
     def __init__(self, report: str) -> None:
         self.lines = split_lines(report)
-        self.normal = [heading_text_with_plain_dashes(line) for line in self.lines]
+        self._folded = ascii_folded(report)
 
-    def find(self, word: str, pattern: re.Pattern[str]) -> int | None:
-        """The first line, heading or not, that opens the section."""
-        for index, line in enumerate(self.normal):
-            if word in line and pattern.search(line):
-                return index
-        return None
+    def normal(self, index: int) -> str:
+        """The form of a line in which headings are compared."""
+        return heading_text_with_plain_dashes(self.lines[index])
+
+    def _lines_with(self, word: bytes) -> Iterator[int]:
+        """The lines that hold a word, found without looking at the others one by one."""
+        folded = self._folded
+        index = start = 0
+        while (hit := folded.find(word, start)) >= 0:
+            index += folded.count(b"\n", start, hit)
+            yield index
+            end = folded.find(b"\n", hit)
+            if end < 0:
+                return
+            index, start = index + 1, end + 1
+
+    def find(self, word: bytes, pattern: re.Pattern[str]) -> int | None:
+        """The first line, heading or not, that opens the section; it holds `word` if it matches `pattern`."""
+        return next((index for index in self._lines_with(word) if pattern.search(self.normal(index))), None)
 
     def find_multi_perspective(self) -> int | None:
         """The first line with "multi-perspective" before "notes" or "review", or after a phase's number."""
-        for index, line in enumerate(self.normal):
-            if "perspective" not in line:
-                continue
+        for index in self._lines_with(b"perspective"):
+            line = self.normal(index)
             first = _MULTI_PERSPECTIVE.search(line)
             if first is None:
                 continue
@@ -118,6 +130,10 @@ class _Document:
             if phase is not None and _MULTI_PERSPECTIVE.search(line, phase.end()):
                 return index
         return None
+
+    def holds(self, word: bytes) -> bool:
+        """Whether the report holds a word in any case."""
+        return word in self._folded
 
     def items(self, section: int | None) -> list[str]:
         """The list items from the line after `section` to the next heading."""
@@ -204,7 +220,8 @@ def _section_notes(document: _Document, start: int) -> dict[str, list[str]]:
     """Notes below headings that name a perspective."""
     collectors = {name: ItemCollector() for _, name in _PERSPECTIVE_HEADINGS}
     current: ItemCollector | None = None
-    for line, normal in zip(document.lines[start:], document.normal[start:], strict=True):
+    for index in range(start, len(document.lines)):
+        line = document.lines[index]
         trimmed = trim(line)
         if not trimmed or is_rule(trimmed):
             if current is not None:
@@ -213,6 +230,7 @@ def _section_notes(document: _Document, start: int) -> dict[str, list[str]]:
         if _ends_section(line):
             if current is not None:
                 current.end()
+            normal = document.normal(index)
             current = next(
                 (collectors[name] for pattern, name in _PERSPECTIVE_HEADINGS if pattern.search(normal)), None
             )
@@ -231,14 +249,12 @@ def _section_notes(document: _Document, start: int) -> dict[str, list[str]]:
     return {name: collector.items for name, collector in collectors.items()}
 
 
-def _harsh_verdict(report: str) -> str:
-    if b"verdict" not in ascii_folded(report):
-        return ""
+def harsh_verdict(report: str) -> str:
     match = _HARSH_VERDICT_BOLD.search(report) or _HARSH_VERDICT.search(report)
     return trim(match.group(1)) if match else ""
 
 
-def _critic_verdict(report: str) -> str:
+def critic_verdict(report: str) -> str:
     match = _CRITIC_VERDICT_BOLD.search(report)
     if match:
         return match.group(1).upper()

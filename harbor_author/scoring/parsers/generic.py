@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from harbor_author.scoring.evidence import has_evidence
 from harbor_author.scoring.parsers.lines import heading_text, is_heading
@@ -13,16 +13,21 @@ from harbor_author.scoring.parsers.model import (
     ReportFinding,
     findings,
 )
-from harbor_author.scoring.text import WS, ascii_folded, split_lines, trim, utf16_length
+from harbor_author.scoring.text import WHITE_SPACE, WS, ascii_folded, trim, utf16_length
 
 _ITEM = re.compile(f"(?:[-*\u2022]|[0-9]++[.)])[{WS}]++([^\\n\\r\\u2028\\u2029]++)\\Z")
 _ITEM_STARTS = frozenset("-*\u20220123456789")
 _SEVERITIES = tuple((re.compile(rf"\b{word}\b", re.ASCII), word) for word in ("CRITICAL", "MAJOR", "MINOR"))
 _HEADING_SEVERITIES = tuple((re.compile(rf"\b{word.lower()}\b", re.ASCII), word) for _, word in _SEVERITIES)
+_MISSING = "missing"
+_ANY = "any"
 _MISSING_HEADING = re.compile(r"\b(?:missing|gap)\b", re.ASCII)
 _FINDING_HEADING = re.compile(
-    r"\bfinding|issue|problem|bug|error|diagnos|root[^\n\r\u2028\u2029]?cause|fix|recommend",
-    re.IGNORECASE | re.ASCII,
+    r"\bfinding|issue|problem|bug|error|diagnos|root.?cause|fix|recommend", re.ASCII
+)
+# A first look that passes over headings which say nothing to any of the rules.
+_KNOWN_HEADING = re.compile(
+    "critical|major|minor|missing|gap|finding|issue|problem|bug|error|diagnos|cause|fix|recommend"
 )
 _VERDICT_WORDS = ("verdict", "classification", "diagnosis", "approach")
 _VERDICT = re.compile(rf"(?:{'|'.join(_VERDICT_WORDS)})[{WS}]*:[{WS}]*([^\n*]+)", re.IGNORECASE | re.ASCII)
@@ -41,24 +46,24 @@ _SHORTEST_FALLBACK_ITEM = 15
 
 def parse_generic(report: str) -> ParsedReport:
     """Sections by heading, each put into a severity, into what is missing, or read item by item; else ignored."""
-    lines = [trim(line) for line in split_lines(report)]
+    lines = _trimmed_lines(report)
     buckets: dict[str, list[ReportFinding]] = {"CRITICAL": [], "MAJOR": [], "MINOR": []}
     missing: list[str] = []
     severity_seen = False
-    for heading, content in _sections(lines):
-        severity = _first_word(_HEADING_SEVERITIES, heading)
-        if severity is not None:
+    for kind, content in _sections(lines):
+        items = list_items(content)
+        if kind in buckets:
             severity_seen = True
-            buckets[severity].extend(findings(list_items(content), severity))
-        elif _MISSING_HEADING.search(heading):
-            missing.extend(list_items(content))
-        elif _FINDING_HEADING.search(heading):
-            _sort_by_own_words(list_items(content), buckets)
+            buckets[kind].extend(findings(items, kind))
+        elif kind == _MISSING:
+            missing.extend(items)
+        else:
+            _sort_by_own_words(items, buckets)
     if not severity_seen and not any(buckets.values()):
         everything = (
             item
             for item in list_items(lines)
-            if len(item) >= 15 or utf16_length(item) >= _SHORTEST_FALLBACK_ITEM
+            if len(item) >= _SHORTEST_FALLBACK_ITEM or utf16_length(item) >= _SHORTEST_FALLBACK_ITEM
         )
         _sort_by_own_words(everything, buckets)
     folded = ascii_folded(report)
@@ -75,6 +80,42 @@ def parse_generic(report: str) -> ParsedReport:
         has_multi_perspective=_holds(folded, b"perspective", _PERSPECTIVE)
         and _holds(folded, b"security", _SECURITY),
     )
+
+
+def _trimmed_lines(report: str) -> list[str]:
+    # Two blank lines in a row say what one says; a report may hold millions.
+    text = report.replace("\r\n", "\n")
+    while "\n\n\n" in text:
+        text = text.replace("\n\n\n", "\n\n")
+    return [line.strip(WHITE_SPACE) for line in text.split("\n")]
+
+
+def _sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """(kind, lines) of the sections that count: a severity, what is missing, or findings of any severity."""
+    kind: str | None = None
+    content: list[str] = []
+    for line in lines:
+        if line and (line[0] in "#*" or line[-1] == ":") and is_heading(line):
+            if kind is not None:
+                yield kind, content
+            kind = section_kind(heading_text(line))
+            content = []
+        elif kind is not None:
+            content.append(line)
+    if kind is not None:
+        yield kind, content
+
+
+def section_kind(heading: str) -> str | None:
+    """What a section's normalised heading announces: a severity, _MISSING, _ANY, or None when it is ignored."""
+    if not _KNOWN_HEADING.search(heading):
+        return None
+    severity = heading_severity(heading)
+    if severity is not None:
+        return severity
+    if _MISSING_HEADING.search(heading):
+        return _MISSING
+    return _ANY if _FINDING_HEADING.search(heading) else None
 
 
 def list_items(lines: Iterable[str]) -> list[str]:
@@ -108,19 +149,6 @@ def _first_word(words: Iterable[tuple[re.Pattern[str], str]], text: str) -> str 
         if pattern.search(text):
             return word
     return None
-
-
-def _sections(lines: list[str]) -> list[tuple[str, list[str]]]:
-    sections: list[tuple[str, list[str]]] = []
-    heading, content = "", list[str]()
-    for line in lines:
-        if line and is_heading(line):
-            sections.append((heading, content))
-            heading, content = heading_text(line), []
-        else:
-            content.append(line)
-    sections.append((heading, content))
-    return sections
 
 
 def _sort_by_own_words(items: Iterable[str], buckets: dict[str, list[ReportFinding]]) -> None:

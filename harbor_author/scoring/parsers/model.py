@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from harbor_author.scoring.evidence import has_evidence
 from harbor_author.scoring.text import trim
@@ -13,8 +13,7 @@ from harbor_author.scoring.text import trim
 _NONE = re.compile(r"none\.?", re.IGNORECASE | re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class ReportFinding:
+class ReportFinding(NamedTuple):
     """One finding of a report."""
 
     text: str
