@@ -74,7 +74,12 @@ async function start(judge, step, directory, { entry = "src/server.ts", env = {}
   if (first === null) return new Service(null, `it does not listen within ${start_s} s`, ended);
   if (typeof first === "string") return new Service(first, null, ended);
   if (first.signal !== null) judge.mustExit(first);
-  return new Service(null, `it ends with ${first.exitCode}: ${tail(first.output)}`, ended);
+  return new Service(null, `it ends with ${first.exitCode}: ${causeOf(first.output)}`, ended);
+}
+
+/** The line of a program's output that says why it ended: the error, rather than the end of its stack. */
+export function causeOf(output) {
+  return /^(?:Uncaught )?\w*Error\b.*$/m.exec(output)?.[0].slice(0, 300) ?? tail(output);
 }
 
 /**
@@ -114,7 +119,7 @@ class Service {
     this.#unanswered += 1;
     // A service that was killed, for want of memory say, is no statement about the submission.
     if (this.#end?.signal) throw new EvaluatorError(`the service was killed by ${this.#end.signal}: ${tail(this.#end.output)}`);
-    const died = this.#end === null ? "" : `; the service ended with ${this.#end.exitCode}: ${tail(this.#end.output)}`;
+    const died = this.#end === null ? "" : `; the service ended with ${this.#end.exitCode}: ${causeOf(this.#end.output)}`;
     return answerOf({ problem: `${answer.problem}${died}` });
   }
 }

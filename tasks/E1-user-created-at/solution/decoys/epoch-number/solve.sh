@@ -1,0 +1,7 @@
+#!/bin/bash
+# Keeps milliseconds instead of a date.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+
+install -m 644 "$here/project/src/types/user.ts" /app/fixture/src/types/user.ts
+install -m 644 "$here/project/src/services/user-service.ts" /app/fixture/src/services/user-service.ts

@@ -1,0 +1,4 @@
+/** Of things that know since when they exist. */
+export interface Created {
+  readonly createdAt: Date;
+}
