@@ -1,0 +1,57 @@
+"""Whose a container is, and what is removed."""
+
+from __future__ import annotations
+
+from harbor_author.integrity.owner import owner_token
+from harbor_author.sandbox import ContainerSpec, ExecResult
+from harbor_author.sandbox.ownership import (
+    IMAGE_LABEL,
+    MACHINE_LABEL,
+    OWNER_LABEL,
+    clean,
+    machine,
+    owner_labels,
+    remove_abandoned,
+    remove_own,
+)
+from tests.sandbox.fake_engine import FakeEngine
+
+_PID, _START, BOOT, NAMESPACE = owner_token().split("-")
+#: A process of this boot and namespace that cannot live: numbers beyond what the kernel gives.
+DEAD = f"99999999-1-{BOOT}-{NAMESPACE}"
+
+
+def engine_with(**labels_by_name: dict[str, str]) -> FakeEngine:
+    engine = FakeEngine(lambda container, command: ExecResult(0))
+    for labels in labels_by_name.values():
+        engine.create(ContainerSpec("base", labels))
+    return engine
+
+
+def test_only_the_dead_of_this_machine_are_abandoned() -> None:
+    engine = engine_with(
+        dead={OWNER_LABEL: DEAD, MACHINE_LABEL: machine()},
+        alive=owner_labels("t"),
+        elsewhere={OWNER_LABEL: DEAD, MACHINE_LABEL: "another"},
+        users={IMAGE_LABEL: "harbor-author/x"},
+        plain={},
+    )
+    assert [removed.name for removed in remove_abandoned(engine)] == ["c0"]
+    assert set(engine.live) == {"c1", "c2", "c3", "c4"}
+
+
+def test_an_interrupt_removes_our_own_but_not_what_is_kept() -> None:
+    engine = engine_with(own=owner_labels("t"), kept=owner_labels("t", kept=True), other={"x": "y"})
+    assert remove_own(engine) == 1
+    assert set(engine.live) == {"c1", "c2"}
+
+
+def test_clean_says_and_does_the_same() -> None:
+    engine = engine_with(dead={OWNER_LABEL: DEAD, MACHINE_LABEL: machine()}, mine={"a": "b"})
+    engine.build(None, tag="harbor-author/t:1", labels={IMAGE_LABEL: "harbor-author/t"}, log=print)  # type: ignore[arg-type]
+    said = clean(engine, dry_run=True)
+    assert set(engine.live) == {"c0", "c1"}
+    assert clean(engine) == said
+    assert set(engine.live) == {"c1"}
+    assert "harbor-author/t:1" not in engine.local
+    assert "base" in engine.local
