@@ -12,7 +12,26 @@ _INSTRUCTION = re.compile(r"^\s*(?P<op>[A-Za-z]+)(?:[ \t]+|$)(?P<rest>.*)$")
 _FLAG = re.compile(r"--(?P<key>[a-z-]+)(?:=(?P<value>\S*))?(?:\s+|$)")
 _HEREDOC = re.compile(r"<<-?\s*([\"']?)(?P<word>[A-Za-z_][A-Za-z0-9_]*)\1")
 OPERATIONS = frozenset(
-    ["ADD", "ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "LABEL", "MAINTAINER", "ONBUILD", "RUN", "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR"]
+    [
+        "ADD",
+        "ARG",
+        "CMD",
+        "COPY",
+        "ENTRYPOINT",
+        "ENV",
+        "EXPOSE",
+        "FROM",
+        "HEALTHCHECK",
+        "LABEL",
+        "MAINTAINER",
+        "ONBUILD",
+        "RUN",
+        "SHELL",
+        "STOPSIGNAL",
+        "USER",
+        "VOLUME",
+        "WORKDIR",
+    ]
 )
 
 

@@ -27,10 +27,73 @@ _START: State = frozenset({"unwritten"})
 _MAX_DEPTH = 80
 #: Programs that run a file given to them.
 INTERPRETERS = frozenset(
-    ["python", "python3", "node", "nodejs", "bash", "sh", "dash", "zsh", "ruby", "perl", "php", "deno", "bun", "uv", "uvx", "pytest", "npx", "tsx", "ts-node", "java", "Rscript", "lua", "go", "cargo", "make"]
+    [
+        "python",
+        "python3",
+        "node",
+        "nodejs",
+        "bash",
+        "sh",
+        "dash",
+        "zsh",
+        "ruby",
+        "perl",
+        "php",
+        "deno",
+        "bun",
+        "uv",
+        "uvx",
+        "pytest",
+        "npx",
+        "tsx",
+        "ts-node",
+        "java",
+        "Rscript",
+        "lua",
+        "go",
+        "cargo",
+        "make",
+    ]
 )
 _HARMLESS = frozenset(
-    ["echo", "printf", "mkdir", "cd", "pushd", "popd", "export", "local", "readonly", "declare", "set", "unset", "true", ":", "sleep", "date", "touch", "chmod", "chown", "trap", "shopt", "umask", "ulimit", "source", ".", "type", "hash", "wait", "alias", "test", "[", "mktemp", "dirname", "basename", "pwd", "tee"]
+    [
+        "echo",
+        "printf",
+        "mkdir",
+        "cd",
+        "pushd",
+        "popd",
+        "export",
+        "local",
+        "readonly",
+        "declare",
+        "set",
+        "unset",
+        "true",
+        ":",
+        "sleep",
+        "date",
+        "touch",
+        "chmod",
+        "chown",
+        "trap",
+        "shopt",
+        "umask",
+        "ulimit",
+        "source",
+        ".",
+        "type",
+        "hash",
+        "wait",
+        "alias",
+        "test",
+        "[",
+        "mktemp",
+        "dirname",
+        "basename",
+        "pwd",
+        "tee",
+    ]
 )
 _COMPARERS = frozenset({"cmp", "diff", "grep", "test", "jq", "md5sum", "sha256sum"})
 _OWN_PLACES = ("tests", "logs", "tmp", "dev", "usr", "bin", "etc", "proc", "sys", "var", "opt", "sbin", "lib")
@@ -348,7 +411,9 @@ class _Flow:
             if name in ("cp", "mv") and not REWARD_FILE.search(args[-1]):
                 self.read(command.line, command.column, state)
                 return state, state
-            return self.written(command, "computed"), state
+            # Moving one of its own files into place does not fail; the agent's may be missing.
+            failed = state if _foreign(" ".join(args)) else frozenset({"computed"})
+            return self.written(command, "computed"), failed
         how = self.delegated(command)
         if how != "no":
             self.note(command, "computed")

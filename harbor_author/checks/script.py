@@ -151,17 +151,17 @@ class Script:
                 text = "" if value is None else self.word(value, {})
                 values.setdefault(self.slice(name), []).append(UNKNOWN if appended else text)
             elif node.type == "for_statement":
-                name = node.child_by_field_name("variable")
-                if name is not None:
-                    changing.add(self.slice(name))
+                loop = node.child_by_field_name("variable")
+                if loop is not None:
+                    changing.add(self.slice(loop))
             else:
                 words = [self.slice(child) for child in node.named_children]
                 if words and words[0] in ("read", "getopts", "mapfile", "readarray", "printf"):
                     changing.update(words[1:])
         found: dict[str, str] = {}
-        for name, texts in values.items():
-            if name not in changing and len(set(texts)) == 1 and UNKNOWN not in texts[0]:
-                found[name] = texts[0]
+        for variable, texts in values.items():
+            if variable not in changing and len(set(texts)) == 1 and UNKNOWN not in texts[0]:
+                found[variable] = texts[0]
         # A second pass resolves constants made of constants, such as DIR=/logs; OUT=$DIR/reward.txt.
         for node in self.nodes("variable_assignment"):
             name, value = node.child_by_field_name("name"), node.child_by_field_name("value")

@@ -16,7 +16,12 @@ def owned_texts(files: TaskFiles) -> Iterator[str]:
     """The files that Harbor, a builder or the judge reads as text; what lies in a fixture is data."""
     for entry in files.files():
         path = entry.path
-        if path in ("task.toml", "README.md") or path in files.instructions or (path.startswith("environment/") and path.count("/") == 1 and _is_config(entry.name)) or path in files.shell_scripts:
+        if (
+            path in ("task.toml", "README.md")
+            or path in files.instructions
+            or (path.startswith("environment/") and path.count("/") == 1 and _is_config(entry.name))
+            or path in files.shell_scripts
+        ):
             yield path
         elif path.startswith((*files.tests_prefixes, *files.solution_prefixes)):
             # Deeper files are often a plugin's or a data set's own.
@@ -130,5 +135,22 @@ def bad_shebang(files: TaskFiles) -> Iterator[Problem]:
 
 
 _INTERPRETERS = frozenset(
-    ["sh", "bash", "dash", "ash", "zsh", "ksh", "env", "python", "python3", "node", "perl", "ruby", "awk", "make", "busybox", "pwsh"]
+    [
+        "sh",
+        "bash",
+        "dash",
+        "ash",
+        "zsh",
+        "ksh",
+        "env",
+        "python",
+        "python3",
+        "node",
+        "perl",
+        "ruby",
+        "awk",
+        "make",
+        "busybox",
+        "pwsh",
+    ]
 )

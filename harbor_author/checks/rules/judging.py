@@ -311,7 +311,40 @@ def _captured(command: Command) -> bool:
 
 #: Programs that the judge, its engine or the agent's service run under too.
 _COMMON = frozenset(
-    ["bash", "sh", "dash", "zsh", "node", "nodejs", "npm", "npx", "pnpm", "yarn", "python", "python3", "ruby", "perl", "java", "php", "deno", "bun", "sleep", "cat", "tail", "init", "docker", "dsh", "make", "go", "cargo", "git", "ssh", "sudo", "tee", "timeout"]
+    [
+        "bash",
+        "sh",
+        "dash",
+        "zsh",
+        "node",
+        "nodejs",
+        "npm",
+        "npx",
+        "pnpm",
+        "yarn",
+        "python",
+        "python3",
+        "ruby",
+        "perl",
+        "java",
+        "php",
+        "deno",
+        "bun",
+        "sleep",
+        "cat",
+        "tail",
+        "init",
+        "docker",
+        "dsh",
+        "make",
+        "go",
+        "cargo",
+        "git",
+        "ssh",
+        "sudo",
+        "tee",
+        "timeout",
+    ]
 )
 
 

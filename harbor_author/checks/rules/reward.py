@@ -172,10 +172,10 @@ def both_reward_files(files: TaskFiles) -> Iterator[Problem]:
                 for name in re.findall(r"\breward\.(?:txt|json)\b", line):
                     found.setdefault(name, (entry.path, number))
     if len(found) == 2:
-        path, line = found["reward.json"]
+        path, place = found["reward.json"]
         other = found["reward.txt"]
         message = f"reward.json is written here and reward.txt at {other[0]}:{other[1]}: Harbor reads reward.json alone"
-        yield Problem(message, path, line)
+        yield Problem(message, path, place)
 
 
 @rule(name="reward-read-before-written", pack="harbor", severity="warning")

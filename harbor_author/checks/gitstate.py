@@ -1,0 +1,116 @@
+"""What git knows of a task's files: which checkout they lie in, what its index holds; and other repositories' objects.
+
+git runs with no configuration but its own defaults, in foreign repositories without hooks, and never writes.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+_TIMEOUT_S = 30.0
+
+
+def run_git(arguments: Sequence[str], *, cwd: Path) -> bytes | None:
+    """Standard output of a read-only git command; None when git is missing, fails or hangs."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    environment |= {
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_SYSTEM": "/dev/null",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
+    }
+    # Owned by another user, or with a hostile configuration: look, but run nothing of it.
+    safe = ["-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
+    try:
+        done = subprocess.run(
+            ["git", *safe, *arguments],
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+@lru_cache(maxsize=4096)
+def toplevel(directory: Path) -> Path | None:
+    """The checkout that holds `directory`, found by its `.git`; None outside of any."""
+    for candidate in (directory, *directory.parents):
+        if (candidate / ".git").exists():
+            return candidate
+    return None
+
+
+@lru_cache(maxsize=64)
+def index(top: Path) -> dict[str, int] | None:
+    """Tracked files of a checkout, relative path -> mode (0o100644, 0o100755, ...); None when git cannot say."""
+    output = run_git(["ls-files", "-s", "-z"], cwd=top)
+    if output is None:
+        return None
+    found = {}
+    for record in output.split(b"\0"):
+        head, tab, name = record.partition(b"\t")
+        if tab:
+            found[os.fsdecode(name)] = int(head.split(b" ", 1)[0], 8)
+    return found
+
+
+@dataclass(frozen=True)
+class History:
+    """What a repository holds besides the commit that HEAD names.
+
+    Attributes:
+        ancestors: commits before HEAD.
+        later: commits that HEAD does not reach: other branches, tags, stashes, reflogs, dropped ones.
+        loose: blobs and trees that HEAD's own history does not hold.
+        names: refs that lead to later commits.
+        subjects: of some later commits.
+    """
+
+    ancestors: int
+    later: int
+    loose: int
+    names: tuple[str, ...]
+    subjects: tuple[str, ...]
+
+
+def history(directory: Path) -> History | None:
+    """What the repository at `directory` (a `.git` folder or a bare repository) holds; None when git cannot read it."""
+    here = ["--git-dir", str(directory)]
+    every = run_git(
+        [*here, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)"], cwd=directory
+    )
+    if every is None:
+        return None
+    kinds = {}
+    for line in every.split(b"\n"):
+        name, blank, kind = line.partition(b" ")
+        if blank:
+            kinds[name] = kind
+    reached = run_git([*here, "rev-list", "--objects", "--no-object-names", "HEAD"], cwd=directory) or b""
+    own = set(reached.split())
+    commits = {name for name, kind in kinds.items() if kind == b"commit"}
+    later = commits - own
+    refs = run_git([*here, "for-each-ref", "--format=%(objectname) %(refname)"], cwd=directory) or b""
+    names = []
+    for line in refs.split(b"\n"):
+        name, _, ref = line.partition(b" ")
+        if name in later or (name in kinds and kinds[name] == b"tag" and name not in own):
+            names.append(os.fsdecode(ref))
+    subjects = []
+    for name in sorted(later)[:3]:
+        subject = run_git([*here, "log", "-1", "--format=%s", name.decode("ascii")], cwd=directory)
+        subjects.append(os.fsdecode((subject or b"").strip())[:60])
+    loose = sum(1 for name in kinds if name not in own and kinds[name] in (b"blob", b"tree"))
+    return History(max(0, len(commits & own) - 1), len(later), loose, tuple(names[:5]), tuple(subjects))

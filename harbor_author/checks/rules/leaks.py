@@ -1,0 +1,305 @@
+"""The answer in the agent's hands: content of solution/ or tests/ in the image."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from harbor_author.checks.context import TaskFiles
+from harbor_author.checks.findings import Problem
+from harbor_author.checks.registry import rule
+from harbor_author.checks.tree import Entry
+
+_CODE = (
+    ".sh",
+    ".py",
+    ".mjs",
+    ".cjs",
+    ".js",
+    ".ts",
+    ".rb",
+    ".pl",
+    ".go",
+    ".rs",
+    ".java",
+    ".c",
+    ".cpp",
+    ".bat",
+)
+_ANSWER = re.compile(
+    r"expect|answer|ground.?truth|golden|solution|oracle|reference|\bkey\b|label|rubric|grading|judge|checker",
+    re.IGNORECASE,
+)
+#: Share of the significant lines of a secret file that must be found elsewhere, and how many at least.
+_SHARE = 0.8
+_LINES = 3
+_COMPARE_LIMIT = 256 << 10
+_MAX_CANDIDATES = 2000
+
+
+def _secret_files(files: TaskFiles) -> Iterator[Entry]:
+    prefixes = (*files.solution_prefixes, *files.tests_prefixes)
+    for entry in files.files():
+        if entry.path.startswith(prefixes) and entry.size:
+            yield entry
+
+
+def _environment(files: TaskFiles) -> list[Entry]:
+    """What may reach the image, but for files that define it."""
+    found: list[Entry] = [
+        entry
+        for entry in files.files("environment/")
+        if entry.size and entry.name not in (".dockerignore", ".gitignore")
+    ]
+    return found[:_MAX_CANDIDATES]
+
+
+@rule(name="answer-leak", pack="harbor", severity="error")
+def answer_leak(files: TaskFiles) -> Iterator[Problem]:
+    """Content of solution/ or tests/ lies in the environment, where the agent can read it.
+
+    Why: a directory `ref/` copied by `COPY . /app` held the reference solution of a released task; Harbor's lint looks
+        for the literal path solution/solve.sh in a COPY line and saw nothing. So content is compared here, never a
+        path. Input data that both the judge and the agent need is no leak.
+    Bad: environment/ref/solve.sh with the text of solution/solve.sh
+    Good: environment/data/sales.csv equal to tests/sales.csv, the input of both
+    Fix: remove the copy from environment/, or leave it out of the image by .dockerignore.
+    """
+    environment = _environment(files)
+    if not environment:
+        return
+    by_size: dict[int, list[Entry]] = {}
+    for entry in environment:
+        by_size.setdefault(entry.size, []).append(entry)
+    reported: set[str] = set()
+    pairs = _migration_pairs(files)
+    for secret in _secret_files(files):
+        for entry in by_size.get(secret.size, ()):
+            if entry.path in reported or not _telling(files, secret, entry, pairs):
+                continue
+            if files.data(secret.path) == files.data(entry.path) and _copied(files, entry.path):
+                reported.add(entry.path)
+                yield Problem(f"is the same as {secret.path}: the agent can read it", entry.path)
+    for secret in _secret_files(files):
+        yield from _near(files, secret, environment, reported, pairs)
+
+
+def _copied(files: TaskFiles, path: str) -> bool:
+    """The file is not kept out of the image by .dockerignore."""
+    from harbor_author.checks.ignore import dockerignore
+
+    if not files.is_file("environment/.dockerignore"):
+        return True
+    pattern = dockerignore(files.text("environment/.dockerignore")).match(path.removeprefix("environment/"))
+    return pattern is None
+
+
+def _migration_pairs(files: TaskFiles) -> dict[str, str]:
+    """Top folder of a solution -> the environment's folder that it is a new state of.
+
+    A solution that carries a whole plugin repeats the files that the migration leaves alone. Two folders are a pair
+    when some of their files have the same path and differ.
+    """
+    pairs: dict[str, str] = {}
+    environment = [e.path for e in files.files("environment/")]
+    for prefix in files.solution_prefixes:
+        tops = {
+            e.path[: e.path.find("/", len(prefix)) + 1]
+            for e in files.files(prefix)
+            if "/" in e.path[len(prefix) :]
+        }
+        deep = {
+            e.path[: index + 1]
+            for e in files.files(prefix)
+            for index in [m.start() for m in re.finditer("/", e.path)]
+            if index >= len(prefix)
+        }
+        for top in sorted(tops | deep):
+            inside = {e.path.removeprefix(top): e for e in files.files(top)}
+            folders: dict[str, list[bool]] = {}
+            for path in environment:
+                for tail, entry in inside.items():
+                    if path.endswith("/" + tail):
+                        same = files.entries[path].size == entry.size and files.data(path) == files.data(
+                            entry.path
+                        )
+                        folders.setdefault(path.removesuffix(tail), []).append(same)
+            for folder, sames in folders.items():
+                if not all(sames):
+                    pairs.setdefault(top, folder)
+    return pairs
+
+
+def _counterpart(path: str, pairs: dict[str, str]) -> str:
+    """The file of the environment that a solution's file is the new state of, or ""."""
+    for top, folder in pairs.items():
+        if path.startswith(top):
+            return folder + path.removeprefix(top)
+    return ""
+
+
+def _telling(files: TaskFiles, secret: Entry, entry: Entry, pairs: dict[str, str]) -> bool:
+    """Equal content of these two would give something away."""
+    if secret.size < 16:
+        return False
+    if secret.path.startswith(tuple(files.solution_prefixes)):
+        # An unchanged file of a migration is in both states.
+        return _counterpart(secret.path, pairs) != entry.path and not _also_given(files, secret, entry, pairs)
+    name = secret.path.split("/", 1)[1]
+    if _ANSWER.search(name):
+        return True
+    # Data of the judge's is usually the input, again; programs never are.
+    return (
+        secret.name.endswith(_CODE)
+        and re.search(r"(?:^|/)(?:test|judge|check|grade|verif|score)", name) is not None
+    )
+
+
+def _also_given(files: TaskFiles, secret: Entry, entry: Entry, pairs: dict[str, str]) -> bool:
+    """The same content is an unchanged file of the migration, under whatever name it has elsewhere in the fixture."""
+    other = _counterpart(secret.path, pairs)
+    return bool(other) and files.is_file(other) and files.data(other) == files.data(secret.path)
+
+
+def significant(text: str) -> set[str]:
+    """Lines that carry something of their own: no blanks, braces, comments or boilerplate."""
+    found = set()
+    for line in text.split("\n"):
+        bare = " ".join(line.split())
+        if len(bare) < 12 or bare.startswith(("#", "//", "*", "/*", "<!--", "import ", "from ", "set -")):
+            continue
+        found.add(bare)
+    return found
+
+
+def _near(
+    files: TaskFiles, secret: Entry, environment: list[Entry], reported: set[str], pairs: dict[str, str]
+) -> Iterator[Problem]:
+    """Most lines of a secret program or answer occur in one file of the environment."""
+    if secret.size > _COMPARE_LIMIT or files.is_binary(secret.path):
+        return
+    in_solution = secret.path.startswith(tuple(files.solution_prefixes))
+    if (
+        not in_solution
+        and not secret.name.endswith(_CODE)
+        and not _ANSWER.search(secret.path.split("/", 1)[1])
+    ):
+        return
+    lines = significant(files.text(secret.path))
+    counterpart = _counterpart(secret.path, pairs)
+    if counterpart and files.is_file(counterpart):
+        lines -= significant(files.text(counterpart))
+    elif (
+        in_solution
+        and not pairs
+        and secret.name not in ("solve.sh", "SOLUTION.md")
+        and not secret.name.endswith(_CODE)
+    ):
+        return
+    needed = 1 if secret.name == "solve.sh" and len(lines) < _LINES else _LINES
+    if len(lines) < needed or (needed == 1 and max(map(len, lines), default=0) < 40):
+        return
+    for entry in environment:
+        if entry.path in reported or entry.path == counterpart or entry.size > _COMPARE_LIMIT:
+            continue
+        if files.is_binary(entry.path):
+            continue
+        theirs = files.once(f"lines {entry.path}", lambda path=entry.path: significant(files.text(path)))  # type: ignore[misc]
+        common = len(lines & theirs)
+        if common >= _SHARE * len(lines) and common >= needed and _copied(files, entry.path):
+            reported.add(entry.path)
+            message = f"holds {common} of {len(lines)} telling lines of {secret.path}: the agent can read it"
+            yield Problem(message, entry.path)
+
+
+@rule(name="agent-image-test-leak", pack="harbor", severity="error", harbor=True)
+def agent_image_test_leak(files: TaskFiles) -> Iterator[Problem]:
+    """The agent's Dockerfile copies solution/ or tests/ into the image.
+
+    Why: a task built from the task's root, not from environment/, copied `tests` into /app; the agent read the expected
+        values.
+    Bad: COPY tests /app/tests, with the task's root as build context
+    Good: Harbor uploads tests/ itself, after the agent has ended
+    Fix: remove the COPY.
+    """
+    dockerfile = files.dockerfiles.get("environment/Dockerfile")
+    for instruction in dockerfile.instructions if dockerfile else ():
+        if instruction.op not in ("COPY", "ADD") or "from" in instruction.flags:
+            continue
+        for source in instruction.words[:-1]:
+            clean = re.sub(r"^(?:\.\.?/)+", "", source)
+            named = re.match(r"(?:solution|tests)(?:/(?:solve\.sh|test\.sh|test_\w+\.py)?)?$", clean)
+            if (named and (
+                source.startswith("..") or not files.entries.get(f"environment/{clean.rstrip('/')}")
+            )) or (named and re.search(r"solve\.sh|test\.sh|test_\w+\.py", clean)):
+                yield Problem(
+                    f"copies {source} into the agent's image", "environment/Dockerfile", instruction.line
+                )
+
+
+_SECRETS = (
+    ("a private key", re.compile(r"-----BEGIN (?:RSA |EC |OPENSSH |DSA |PGP )?PRIVATE KEY")),
+    ("an AWS key", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
+    ("a GitHub token", re.compile(r"\bgh[pousr]_[A-Za-z0-9]{36,}\b|\bgithub_pat_[A-Za-z0-9_]{60,}\b")),
+    ("a model provider's key", re.compile(r"\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32,}\b")),
+    ("a Slack token", re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{20,}\b")),
+    ("a Google key", re.compile(r"\bAIza[0-9A-Za-z_-]{35}\b")),
+    ("an npm token", re.compile(r"\bnpm_[A-Za-z0-9]{36}\b|_authToken=[A-Za-z0-9_-]{20,}")),
+    ("a Hugging Face token", re.compile(r"\bhf_[A-Za-z0-9]{34}\b")),
+)
+_FAKE = re.compile(
+    r"example|dummy|fake|placeholder|redacted|xxxx|0000000|1234567890|abcdef0123|test[-_]?key", re.IGNORECASE
+)
+
+
+@rule(name="secret-in-task", pack="harbor", severity="error")
+def secret_in_task(files: TaskFiles) -> Iterator[Problem]:
+    """A credential lies in the task.
+
+    Why: a fixture cut from a real project carried its .npmrc with a publish token into a public dataset.
+    Bad: environment/fixture/.npmrc with //registry/:_authToken=npm_...
+    Good: no credential, or one that says that it is an example
+    Fix: remove it, revoke it where it was issued, and rewrite the history that holds it.
+    """
+    for entry in files.files():
+        if files.is_binary(entry.path):
+            continue
+        text = files.text(entry.path)
+        for what, pattern in _SECRETS:
+            for match in pattern.finditer(text):
+                start = text.rfind("\n", 0, match.start()) + 1
+                end = text.find("\n", match.end())
+                if _FAKE.search(text[start : end if end >= 0 else len(text)][:500]):
+                    continue
+                yield Problem(
+                    f"holds {what}",
+                    entry.path,
+                    text.count("\n", 0, match.start()) + 1,
+                    match.start() - start + 1,
+                )
+                break
+
+
+_MACHINE = re.compile(
+    r"(?<![\w/.~-])(?:/home/(?!user\b|node\b|agent\b|ubuntu\b|app\b)[a-z][\w.-]*|/Users/[A-Za-z][\w.-]*|[A-Z]:\\\\?Users\\\\?\w+)(?=[/\\])"
+)
+
+
+@rule(name="machine-path", pack="harbor", severity="warning")
+def machine_path(files: TaskFiles) -> Iterator[Problem]:
+    """A path of the author's own machine stands in the task.
+
+    Why: `/Users/<name>/src/...` in an instruction sent agents looking for a folder that no container has, and told the
+        world the author's name.
+    Bad: see /Users/somebody/work/plugin
+    Good: see /app/fixture
+    Fix: write the path inside the container.
+    """
+    for path in [*files.instructions, "README.md", "task.toml", *files.shell_scripts, *files.dockerfiles]:
+        text = files.text(path)
+        for match in _MACHINE.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            made = any(match[0] in d.text for f in files.dockerfiles.values() for d in f.instructions)
+            if not made:
+                yield Problem(f"'{match[0]}/...' is a path of somebody's machine", path, line)
+                break
