@@ -39,6 +39,8 @@ _REQUEST_TIMEOUT_S = 60
 _FIRST_TIMEOUT_S = 10
 _LOG_LINES = 40
 _MIB = 1 << 20
+#: Of control groups version 2 and 1.
+_OOM_COUNTS = "/sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control"
 #: How the engine begins when it, and not the command, gave the exit status 126 or 127.
 _NEVER_STARTED = ("OCI runtime exec failed", "unable to find user", "unable to find group")
 
@@ -350,7 +352,12 @@ class DockerEngine:
         )
 
     def oom_killed(self, container: str) -> bool:
-        return bool(self._state(container).get("OOMKilled"))
+        state = self._state(container)
+        if state.get("OOMKilled") or not state.get("Running"):
+            return bool(state.get("OOMKilled"))
+        # The engine tells only of the first process; the kernel counts for all.
+        counts = self.run(container, ["sh", "-c", f"cat {_OOM_COUNTS} 2>/dev/null"], timeout_s=10.0).output
+        return any(line.startswith("oom_kill ") and line.split()[1] != "0" for line in counts.splitlines())
 
     def logs(self, container: str) -> str:
         with _errors("read a container's output"):
