@@ -79,6 +79,7 @@ _ALL = (
     Cause("blind-spot", False, "the judge does not notice a change of the reference solution",
           "add a check, or list the change in SOLUTION.md as not graded"),
     Cause("fixture-changed", False, "the judge itself changed the fixture", "let it work on a copy"),
+    Cause("not-applicable", False, "the submission has nothing to act on here", "nothing is wrong"),
     Cause("interrupted", True, "the proof was interrupted", "run it again"),
 )  # fmt: skip
 

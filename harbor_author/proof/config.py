@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -147,6 +147,22 @@ def load_config(task_dir: Path) -> TaskConfig:
     except SuiteError as error:
         raise TaskRefusedError("task-invalid", error.message, path=path, line=error.line) from error
     return _Reader(path).config(document)
+
+
+def without_network(config: TaskConfig) -> TaskConfig:
+    """The same task with every phase offline."""
+    environment = replace(config.environment, network_mode="no-network")
+    verifier_environment = config.verifier.environment
+    return replace(
+        config,
+        environment=environment,
+        agent=replace(config.agent, network_mode=None),
+        verifier=replace(
+            config.verifier,
+            network_mode=None,
+            environment=verifier_environment and replace(verifier_environment, network_mode="no-network"),
+        ),
+    )
 
 
 def resolve_env(

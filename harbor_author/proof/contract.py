@@ -31,6 +31,8 @@ _TAIL_LINES = 40
 _TAIL_BYTES = 8192
 _REWARD_BYTES = 1 << 20
 _KILLED = 128
+#: With this status a submission's `after` says that it has nothing to act on (EX_TEMPFAIL of sysexits.h).
+NOT_APPLICABLE = 75
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -88,6 +90,8 @@ def run_agent(
     if submission.script is not None:
         run = _run_script(session, task_dir, config, submission, user=user, timeout_s=timeout_s)
     if submission.after and run.cause != "solution-missing":
+        if submission.script is None:
+            _pack(session.pending, submission, sorted(submission.overlay))
         left_s = None if timeout_s is None else max(1.0, timeout_s - (time.monotonic() - started))
         after = session.exec(
             f"({submission.after}\n) > {AFTER_LOG} 2>&1",
@@ -96,6 +100,8 @@ def run_agent(
             timeout_s=left_s,
             output_file=AFTER_LOG,
         )
+        if after.exit_code == NOT_APPLICABLE:
+            raise TrialAbortedError("not-applicable", after.output.strip() or "nothing to act on")
         if run.cause is None and submission.script is None:
             run = AgentRun(after.exit_code, 0.0, _log(session, AFTER_LOG, after))
     session.phase_network(None)

@@ -2,33 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from harbor_author.proof.submission import UNTOUCHED, Submission, oracle
 from harbor_author.proof.trial import Bench
-from harbor_author.proof.verdict import FULL, ZERO, Expectation
+from harbor_author.proof.verdict import FULL, ZERO, Expectation, Trial, overall
+from harbor_author.suite import Task
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A trial to run: the submission, what it may score, and what it is there to show."""
+    """A trial to run.
+
+    Attributes:
+        why: what it is there to show.
+        advisory: a reward outside the expectation is a note, not a failure.
+        offline: without network, whatever task.toml says.
+        clock: how far the container's clock is set off, such as `+365d`; empty: not at all.
+    """
 
     submission: Submission
     expectation: Expectation
     why: str = ""
+    advisory: bool = False
+    offline: bool = False
+    clock: str = ""
 
     @property
     def name(self) -> str:
         return self.submission.name
 
 
-#: Given a task that is ready, the trials to run.
-Programme = Callable[[Bench], Sequence[Planned]]
+@dataclass(frozen=True)
+class Assessment:
+    """A verdict over a task's trials; `details` go into the receipt and the JSON document beside the trials."""
+
+    verdict: str
+    cause: str | None
+    message: str = ""
+    notes: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
-def basic(bench: Bench) -> list[Planned]:
+class Programme(Protocol):
+    """The trials of one task, in rounds, and what they come to. One instance a task."""
+
+    def first(self, task: Task, bench: Bench) -> Sequence[Planned]:
+        """The first round. Raises what `prepare` raises."""
+
+    def more(self, trials: Sequence[Trial]) -> Sequence[Planned]:
+        """A further round, given all trials so far; empty when there is none."""
+
+    def assess(self, trials: Sequence[Trial]) -> Assessment:
+        """The verdict over all trials."""
+
+
+ProgrammeFactory = Callable[[], Programme]
+
+
+class Basic:
     """`untouched` must give 0, `oracle` 1."""
+
+    def first(self, task: Task, bench: Bench) -> list[Planned]:
+        return both(bench)
+
+    def more(self, trials: Sequence[Trial]) -> list[Planned]:
+        return []
+
+    def assess(self, trials: Sequence[Trial]) -> Assessment:
+        verdict, cause = overall(trials)
+        return Assessment(verdict, cause)
+
+
+def both(bench: Bench) -> list[Planned]:
+    """The two trials that every proof begins with."""
     return [
         Planned(UNTOUCHED, ZERO, "nothing was done"),
         Planned(oracle(bench.task_dir), FULL, "the reference solution"),

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harbor_author.proof import separate
-from harbor_author.proof.config import StepConfig, TaskConfig
+from harbor_author.proof.clock import set_clock
+from harbor_author.proof.config import StepConfig, TaskConfig, without_network
 from harbor_author.proof.contract import AgentRun, JudgeRun, run_agent, run_judge
 from harbor_author.proof.errors import TaskRefusedError
 from harbor_author.proof.leftovers import find_leftovers
@@ -40,6 +41,7 @@ class Bench:
     verifier_images: Mapping[str, ImageInfo] = field(default_factory=dict)
     keep: bool = False
     limits: Limits = DEFAULT_LIMITS
+    clock: str = ""
 
     @property
     def has_judge_line(self) -> bool:
@@ -62,12 +64,28 @@ class TrialRun:
     container: str = ""
 
 
-def run_trial(bench: Bench, submission: Submission, on_stage: OnStage = lambda _: None) -> TrialRun:
-    """Run one trial in fresh containers; it always returns, except on an interrupt of this very thread."""
+def run_trial(
+    bench: Bench,
+    submission: Submission,
+    on_stage: OnStage = lambda _: None,
+    *,
+    offline: bool = False,
+    clock: str = "",
+) -> TrialRun:
+    """Run one trial in fresh containers; it always returns, except on an interrupt of this very thread.
+
+    Args:
+        offline: without network, whatever the task says.
+        clock: how far the containers' clock is set off, such as `+365d`.
+    """
     from harbor_author.proof.steps import run_steps
 
     started = time.monotonic()
     try:
+        if offline:
+            bench = replace(bench, config=without_network(bench.config))
+        if clock:
+            bench = replace(bench, clock=clock)
         run = run_steps if bench.config.steps else _run_single
         result = run(bench, submission, on_stage)
     except (TrialAbortedError, TaskRefusedError) as error:
@@ -98,6 +116,8 @@ def _run_single(bench: Bench, submission: Submission, on_stage: OnStage) -> Tria
         limits=bench.limits,
         keep=bench.keep,
     ) as session:
+        if bench.clock:
+            set_clock(session, bench.clock)
         session.healthcheck(config.environment.healthcheck)
         on_stage("solve")
         agent = run_agent(session, bench.task_dir, config, submission)

@@ -62,6 +62,7 @@ class Trial:
     judge_log: str = field(default="", repr=False)
     why: str = ""
     container: str = ""
+    note: str = ""
 
     @property
     def harbor_error(self) -> str | None:
@@ -76,20 +77,24 @@ def judge_trial(
     *,
     needs_judge_line: bool,
     why: str = "",
+    advisory: bool = False,
 ) -> Trial:
     """The verdict over one trial.
 
     Args:
         needs_judge_line: the judge must end in its JSON line; else a last line that is one is used all the same.
         why: what the submission is meant to show, for the reader.
+        advisory: a reward that is not the expected one is worth a note, not a failure.
     """
     reward = main_reward(run.rewards) if run.rewards is not None else None
     line = parse_judge_line(run.judge.output)
     cause, message = _cause(run, reward, line, expectation, needs_judge_line)
-    verdict = "pass" if cause is None else "error" if CAUSES[cause].is_error else "fail"
+    note = ""
+    if advisory and cause is not None and not CAUSES[cause].is_error and cause != "not-applicable":
+        cause, note = None, message
     return Trial(
         name=name,
-        verdict=verdict,
+        verdict=_verdict(cause),
         reward=reward,
         expected=str(expectation),
         cause=cause,
@@ -109,7 +114,16 @@ def judge_trial(
         judge_log=run.judge.log or run.log,
         why=why,
         container=run.container,
+        note=note,
     )
+
+
+def _verdict(cause: str | None) -> str:
+    if cause is None:
+        return "pass"
+    if cause == "not-applicable":
+        return "skip"
+    return "error" if CAUSES[cause].is_error else "fail"
 
 
 def _cause(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,11 +20,11 @@ from harbor_author.proof.contract import tail
 from harbor_author.proof.errors import TaskRefusedError
 from harbor_author.proof.pool import Job, Pool
 from harbor_author.proof.prepare import PreparedTask, prepare, source_changed
-from harbor_author.proof.programme import Planned, Programme, basic
+from harbor_author.proof.programme import Assessment, Basic, Planned, Programme, ProgrammeFactory
 from harbor_author.proof.progress import Progress, Silent
 from harbor_author.proof.session import Cancellation
 from harbor_author.proof.trial import run_trial
-from harbor_author.proof.verdict import Trial, judge_trial, overall
+from harbor_author.proof.verdict import Trial, judge_trial
 from harbor_author.sandbox import Engine, EngineError, connect
 from harbor_author.sandbox.ownership import remove_abandoned, remove_own
 from harbor_author.sandbox.quick import image_ids
@@ -56,27 +56,6 @@ class ProofResult:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-#: Looks at the trials of a task that is done; may change the verdict and add to the receipt.
-Assess = Callable[[PreparedTask, Sequence[Trial]], "Assessment"]
-
-
-@dataclass(frozen=True)
-class Assessment:
-    """A verdict over a task's trials, with what else is worth keeping."""
-
-    verdict: str
-    cause: str | None
-    message: str = ""
-    notes: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-
-def assess_basic(_: PreparedTask, trials: Sequence[Trial]) -> Assessment:
-    """Each trial as it was expected, no more."""
-    verdict, cause = overall(trials)
-    return Assessment(verdict, cause)
-
-
 @dataclass(frozen=True)
 class Options:
     """How to prove. `jobs` counts containers at once; None: as many as there are processors, at least two."""
@@ -85,8 +64,7 @@ class Options:
     keep: bool = False
     force: bool = False
     write: bool = True
-    programme: Programme = basic
-    assess: Assess = assess_basic
+    programme: ProgrammeFactory = Basic
     needs: tuple[str, ...] = ("untouched", "oracle")
 
 
@@ -168,6 +146,7 @@ class _Proof:
         task = self._tasks[index]
         started = time.monotonic()
         self._progress.stage(task.label, "", "prepare")
+        programme = self._options.programme()
         try:
             prepared = prepare(
                 engine,
@@ -176,7 +155,7 @@ class _Proof:
                 keep=self._options.keep,
                 log=partial(self._progress.log, task.label),
             )
-            planned = self._options.programme(prepared.bench)
+            planned = programme.first(task, prepared.bench)
         except TaskRefusedError as error:
             self._refuse(index, error.cause, _text(error), tail(error.log), started)
             return
@@ -193,10 +172,15 @@ class _Proof:
             return
         if prepared.built.built:
             self._progress.stage(task.label, "", f"image built by the {prepared.built.builder} builder")
-        run = _TaskRun(len(planned), started)
+        self._add_round(pool, prepared, index, _TaskRun(programme, started), planned)
+
+    def _add_round(
+        self, pool: Pool, prepared: PreparedTask, index: int, run: _TaskRun, planned: Sequence[Planned]
+    ) -> None:
         memory_mb = prepared.bench.config.environment.memory_mb or 0
-        for place, plan in enumerate(planned):
-            pool.add(Job(partial(self._trial, prepared, index, run, place, plan), memory_mb))
+        first = run.expect(len(planned))
+        for place, plan in enumerate(planned, first):
+            pool.add(Job(partial(self._trial, pool, prepared, index, run, place, plan), memory_mb))
 
     def _refuse(self, index: int, cause: str, message: str, log: str, started: float) -> None:
         label = self._tasks[index].label
@@ -211,24 +195,31 @@ class _Proof:
             duration_s=time.monotonic() - started,
         )
 
-    def _trial(self, prepared: PreparedTask, index: int, run: _TaskRun, place: int, plan: Planned) -> None:
+    def _trial(
+        self, pool: Pool, prepared: PreparedTask, index: int, run: _TaskRun, place: int, plan: Planned
+    ) -> None:
         label = self._tasks[index].label
         stage = partial(self._progress.stage, label, plan.name)
-        raw = run_trial(prepared.bench, plan.submission, stage)
+        raw = run_trial(prepared.bench, plan.submission, stage, offline=plan.offline, clock=plan.clock)
         trial = judge_trial(
             plan.name,
             raw,
             plan.expectation,
             needs_judge_line=prepared.bench.has_judge_line,
             why=plan.why,
+            advisory=plan.advisory,
         )
         self._progress.done(label, plan.name, outcome(trial))
         if run.finished(place, trial):
-            self._finish(prepared, index, run)
+            more = run.programme.more(run.trials)
+            if more:
+                self._add_round(pool, prepared, index, run, more)
+            else:
+                self._finish(prepared, index, run)
 
     def _finish(self, prepared: PreparedTask, index: int, run: _TaskRun) -> None:
         task, trials = self._tasks[index], run.trials
-        assessment = self._options.assess(prepared, trials)
+        assessment = run.programme.assess(trials)
         changed = source_changed(prepared)
         if changed is not None:
             cause = "contamination" if task.path.is_dir() else "task-vanished"
@@ -268,12 +259,19 @@ class _Proof:
 
 
 class _TaskRun:
-    """The trials of one task as they come in, in the order of the programme."""
+    """The trials of one task as they come in, in the order of its programme."""
 
-    def __init__(self, count: int, started: float) -> None:
+    def __init__(self, programme: Programme, started: float) -> None:
+        self.programme = programme
         self.started = started
-        self._trials: list[Trial | None] = [None] * count
+        self._trials: list[Trial | None] = []
         self._lock = threading.Lock()
+
+    def expect(self, count: int) -> int:
+        """Make place for a round; returns the first of its places."""
+        with self._lock:
+            self._trials += [None] * count
+            return len(self._trials) - count
 
     def finished(self, place: int, trial: Trial) -> bool:
         """Keep a trial; True for the one that comes last."""
@@ -283,7 +281,8 @@ class _TaskRun:
 
     @property
     def trials(self) -> tuple[Trial, ...]:
-        return tuple(trial for trial in self._trials if trial is not None)
+        """All but those that had nothing to act on."""
+        return tuple(trial for trial in self._trials if trial is not None and trial.verdict != "skip")
 
 
 @contextmanager

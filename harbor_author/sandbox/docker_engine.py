@@ -114,6 +114,7 @@ class DockerEngine:
             has_healthcheck=bool(test) and test[0] != "NONE",
             platform=f"{document.get('Os', 'linux')}/{document.get('Architecture', '?')}",
             size_bytes=int(document.get("Size", 0)),
+            workdir=config.get("WorkingDir") or "/",
         )
 
     def pull(self, name: str) -> ImageInfo:

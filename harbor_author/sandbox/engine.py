@@ -51,13 +51,17 @@ class EngineInfo:
 
 @dataclass(frozen=True)
 class ImageInfo:
-    """A local image. `id` and `digest` are `sha256:...`; `digest` is None for an image that was never pulled."""
+    """A local image. `id` and `digest` are `sha256:...`; `digest` is None for an image that was never pulled.
+
+    `workdir` is the image's own working directory.
+    """
 
     id: str
     digest: str | None
     has_healthcheck: bool = False
     platform: str = ""
     size_bytes: int = 0
+    workdir: str = "/"
 
 
 @dataclass(frozen=True)
