@@ -18,7 +18,7 @@ from harbor_author.integrity.redaction import redact, truncate
 
 MAX_OUTPUT_CHARS = 16_000
 #: An endless printer is stopped when its output has this size.
-_MAX_OUTPUT_BYTES = 8 << 20
+_MAX_OUTPUT_BYTES = 2 << 20
 _POLL_S = 0.02
 
 

@@ -9,17 +9,19 @@ from pathlib import Path
 REDACTED = "[redacted]"
 
 _SECRETS = (
-    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
+    re.compile(
+        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL
+    ),
     re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}"),
     re.compile(r"\b(?:gh[pousr]_|github_pat_|glpat-|npm_|xox[abprs]-|hf_)[A-Za-z0-9_-]{16,}"),
     re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
     re.compile(r"\bAIza[A-Za-z0-9_-]{35}"),
-    re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+"),
+    re.compile(r"\beyJ[A-Za-z0-9_-]{8,500}\.eyJ[A-Za-z0-9_-]{8,5000}\.[A-Za-z0-9_-]+"),
 )
-#: name=value, "name": "value", and headers; the name stays, the value goes.
+#: name=value, "name": "value", and headers; the name stays, the value goes. Runs are bounded: output may be hostile.
 _NAMED = re.compile(
-    r"(?i)((?:[a-z0-9]+[_-])*(?:api[_-]?key|token|secret|password|passwd|credentials?|authorization)[\"']?\s*[:=]\s*"
-    r"[\"']?(?:bearer\s+|basic\s+)?)([^\s\"',;]{6,})"
+    r"(?i)((?:api[_-]?key|token|secret|password|passwd|credentials?|authorization)[\"']?\s{0,8}[:=]\s{0,8}"
+    r"[\"']?(?:(?:bearer|basic)\s{1,8})?)([^\s\"',;]{6,})"
 )
 _URL_USER = re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)")
 # Tabs and line ends stay; every other control or format character could drive a terminal.
