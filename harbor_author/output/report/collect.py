@@ -31,9 +31,8 @@ def collect(suite: Suite, tasks: Sequence[Task]) -> SuiteView:
     Raises:
         SuiteError: the suite cannot be read.
     """
-    report = validate(tasks, suite=suite)
     findings: dict[str, list[Finding]] = {}
-    for finding in report.findings:
+    for finding in validate(tasks, suite=suite).findings if tasks else ():
         findings.setdefault(finding.task, []).append(finding)
     coverage = card_coverage(suite)
     cards = {
@@ -149,6 +148,7 @@ def _excerpt(finding: Finding, task_dir: Path) -> Excerpt:
     lines: list[tuple[int, str, bool]] = []
     if (
         finding.line is not None
+        and finding.severity != "note"  # a note names a place; many of them need no source beside
         and path.is_file()
         and not path.is_symlink()
         and path.stat().st_size <= 1 << 20
