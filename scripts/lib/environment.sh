@@ -49,3 +49,12 @@ host_tools() {
   ((${#missing[@]} == 0)) || apt_install "${missing[@]}"
   note "git $(git --version | cut -d' ' -f3), node $(node --version)"
 }
+
+# For the tests of what a person sees in a browser.
+browser() {
+  local missing=()
+  command -v chromium >/dev/null || missing+=(chromium)
+  command -v chromedriver >/dev/null || missing+=(chromium-driver)
+  ((${#missing[@]} == 0)) || apt_install "${missing[@]}"
+  note "$(chromium --version 2>/dev/null | cut -d' ' -f1-2)"
+}
