@@ -18,6 +18,7 @@ base_image() {
       note "cannot be pulled, and only root can build a stand-in"
       return 1
     }
+    note "it can be neither pulled nor built from packages; is there a network?"
     build_stand_in
     note "built here, since it cannot be pulled"
   fi
