@@ -1,0 +1,31 @@
+import path from "node:path";
+import express, { type NextFunction, type Request, type Response } from "express";
+import { productsRouter } from "./routes/products.ts";
+import { DuplicateSkuError } from "./services/product-service.ts";
+import { ValidationError } from "./validation/product-input.ts";
+
+export function createApp() {
+  const app = express();
+  app.disable("x-powered-by");
+  app.use(express.static(path.join(import.meta.dirname, "..", "public")));
+  app.use(express.json());
+  app.use("/products", productsRouter);
+  app.use((error: Error, _request: Request, response: Response, _next: NextFunction) => {
+    if (error instanceof DuplicateSkuError) {
+      response.status(409).json({ error: error.message });
+      return;
+    }
+    if (error instanceof SyntaxError && "body" in error) {
+      response.status(400).json({ errors: [{ field: "body", message: "is not JSON" }] });
+      return;
+    }
+    if (error instanceof ValidationError) {
+      response.status(400).json({ errors: error.errors });
+      return;
+    }
+    // What went wrong inside is nobody's business outside.
+    console.error(error);
+    response.status(500).json({ error: "internal error" });
+  });
+  return app;
+}

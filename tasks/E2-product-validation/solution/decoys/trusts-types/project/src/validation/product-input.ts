@@ -1,0 +1,43 @@
+import { CATEGORIES } from "../types/product.ts";
+
+/** A field of a request that breaks its rule; `body` when the request is no object at all. */
+export interface FieldError {
+  field: string;
+  message: string;
+}
+
+type Rule = (value: unknown) => string | null;
+
+const SKU = /^[A-Z]{3}-[0-9]{4,6}$/;
+// On the digits as they are written: a product such as 19.99 * 100 is no whole number.
+const AT_MOST_TWO_DECIMALS = /^\d+(?:\.\d{1,2})?$/;
+const HIGHEST_PRICE = 99999.99;
+
+const RULES: Record<string, Rule> = {
+  name(value) {
+    if (!value) return "must not be empty";
+    return (value as string).length <= 100 ? null : "must have at most 100 characters";
+  },
+  price(value) {
+    if (value === undefined || Number.isNaN(Number(value))) return "must be a number";
+    if (!(Number(value) >= 0 && Number(value) <= HIGHEST_PRICE)) return `must be from 0 to ${HIGHEST_PRICE}`;
+    return AT_MOST_TWO_DECIMALS.test(String(Number(value))) ? null : "must have at most two decimals";
+  },
+  sku(value) {
+    return SKU.test(value as string) ? null : "must be three upper-case letters, a hyphen and four to six digits";
+  },
+  category(value) {
+    return CATEGORIES.includes(String(value) as never) ? null : `must be one of ${CATEGORIES.join(", ")}`;
+  },
+};
+
+/** What is wrong with the body of `POST /products`; empty when nothing is. */
+export function productErrors(body: unknown): FieldError[] {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    return [{ field: "body", message: "must be a JSON object" }];
+  }
+  return Object.entries(RULES).flatMap(([field, rule]) => {
+    const message = rule((body as Record<string, unknown>)[field]);
+    return message === null ? [] : [{ field, message }];
+  });
+}

@@ -1,0 +1,28 @@
+import path from "node:path";
+import express, { type NextFunction, type Request, type Response } from "express";
+import { productsRouter } from "./routes/products.ts";
+import { BadRequest } from "./services/checked-product.ts";
+import { DuplicateSkuError } from "./services/product-service.ts";
+
+export function createApp() {
+  const app = express();
+  app.disable("x-powered-by");
+  app.use(express.static(path.join(import.meta.dirname, "..", "public")));
+  app.use(express.json());
+  app.use("/products", productsRouter);
+  app.use((error: Error & { status?: number }, _request: Request, response: Response, _next: NextFunction) => {
+    if (error instanceof DuplicateSkuError) {
+      response.status(409).json({ error: error.message });
+      return;
+    }
+    if (error instanceof BadRequest || error.status === 400) {
+      const errors = error instanceof BadRequest ? error.errors : [{ field: "body", message: error.message }];
+      response.status(400).json({ errors });
+      return;
+    }
+    // What went wrong inside is nobody's business outside.
+    console.error(error);
+    response.status(500).json({ error: "internal error" });
+  });
+  return app;
+}
