@@ -2,7 +2,16 @@
 
 from harbor_author.scaffold.errors import ScaffoldError
 from harbor_author.scaffold.init import ImportedSuite, import_suite, init_suite
-from harbor_author.scaffold.new import DEFAULT_SLUG, NewTask, TaskRequest, new_task, parse_host, task_files
+from harbor_author.scaffold.new import (
+    DEFAULT_SLUG,
+    NewTask,
+    TaskRequest,
+    check_request,
+    new_task,
+    parse_host,
+    task_files,
+    task_words,
+)
 from harbor_author.scaffold.rename import Renaming, rename_task
 from harbor_author.scaffold.render import RenderedFile, pypi_version, render, templates_dir
 
@@ -14,6 +23,7 @@ __all__ = [
     "RenderedFile",
     "ScaffoldError",
     "TaskRequest",
+    "check_request",
     "import_suite",
     "init_suite",
     "new_task",
@@ -22,5 +32,6 @@ __all__ = [
     "rename_task",
     "render",
     "task_files",
+    "task_words",
     "templates_dir",
 ]

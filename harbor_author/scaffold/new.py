@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from harbor_author.scaffold.errors import ScaffoldError
 from harbor_author.scaffold.render import (
@@ -119,15 +119,25 @@ def check_request(suite: Suite, request: TaskRequest) -> None:
 
 def task_files(suite: Suite, request: TaskRequest, name: TaskName) -> list[RenderedFile]:
     """Every file of a new task."""
+    words = task_words(suite, request, name)
+    folders = layers(name.series, words["mode"], host=suite.settings.series[name.series].host)
+    files = render(folders, words)
+    text = task_toml(
+        base_toml(folders), suite, name, title=words["title"], mode=words["mode"], cards=request.cards
+    )
+    return [RenderedFile("task.toml", text.encode("utf-8")), *files]
+
+
+def task_words(suite: Suite, request: TaskRequest, name: TaskName) -> dict[str, Any]:
+    """What the templates of a task may use."""
     settings = suite.settings
     mode = request.mode or settings.series[name.series].mode
-    title = request.title or default_title(name)
-    words = {
+    return {
         "id": name.id,
         "id_lower": name.id.lower(),
         "slug": name.slug,
         "name": str(name),
-        "title": title,
+        "title": request.title or default_title(name),
         "series": name.series,
         "number": name.number,
         "mode": mode,
@@ -141,10 +151,6 @@ def task_files(suite: Suite, request: TaskRequest, name: TaskName) -> list[Rende
         "package": f"{str(name).lower()}-plugin",
         "today": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
     }
-    folders = layers(name.series, mode, host=settings.series[name.series].host)
-    files = render(folders, words)
-    text = task_toml(base_toml(folders), suite, name, title=title, mode=mode, cards=request.cards)
-    return [RenderedFile("task.toml", text.encode("utf-8")), *files]
 
 
 def default_title(name: TaskName) -> str:
