@@ -5,6 +5,7 @@
 
 from harbor_author.scoring.errors import ScoringError, TruthError
 from harbor_author.scoring.evaluation import Evaluation, Evaluator, evaluate
+from harbor_author.scoring.grading import Grade, Grader, Rubric, grade, read_rubric
 from harbor_author.scoring.parsers import PARSERS, ParsedReport, parse_report
 from harbor_author.scoring.scores import Scores
 from harbor_author.scoring.truth import GroundTruth, TruthFinding, load_truth, read_truth
@@ -13,14 +14,19 @@ __all__ = [
     "PARSERS",
     "Evaluation",
     "Evaluator",
+    "Grade",
+    "Grader",
     "GroundTruth",
     "ParsedReport",
+    "Rubric",
     "Scores",
     "ScoringError",
     "TruthError",
     "TruthFinding",
     "evaluate",
+    "grade",
     "load_truth",
     "parse_report",
+    "read_rubric",
     "read_truth",
 ]

@@ -66,6 +66,14 @@ class FindingIndex:
                         mask |= self._bits[index]
         return mask
 
+    def lacking(self, text: str, order: int) -> int:
+        """How many keywords `text` lacks of the threshold of finding `order`, in the language that comes nearest."""
+        item = ItemText(text)
+        return min(
+            entry.required - sum(keyword.matches(item) for keyword in entry.keywords)
+            for entry in self.truth.findings[order].keyword_lists
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Match:

@@ -137,17 +137,17 @@ class _Document:
 
     def items(self, section: int | None) -> list[str]:
         """The list items from the line after `section` to the next heading."""
-        return [] if section is None else _list_items(self._content(section + 1))
+        return [] if section is None else critic_list_items(self._content(section + 1))
 
     def _content(self, start: int) -> Iterator[str]:
         for index in range(start, len(self.lines)):
             line = self.lines[index]
-            if _ends_section(line):
+            if ends_section(line):
                 return
             yield line
 
 
-def _ends_section(line: str) -> bool:
+def ends_section(line: str) -> bool:
     trimmed = trim(line)
     return trimmed != "" and (is_rule(trimmed) or (not is_bold_number(trimmed) and is_heading(trimmed)))
 
@@ -167,7 +167,7 @@ def _marked_text(pattern: re.Pattern[str], line: str) -> tuple[str, str] | None:
     return (indent, "") if len(blank) > 1 and blank[-1] not in LINE_TERMINATORS else None
 
 
-def _list_items(lines: Iterator[str]) -> list[str]:
+def critic_list_items(lines: Iterator[str]) -> list[str]:
     collector = ItemCollector()
     numbered = False
     for raw in lines:
@@ -227,7 +227,7 @@ def _section_notes(document: _Document, start: int) -> dict[str, list[str]]:
             if current is not None:
                 current.end()
             continue
-        if _ends_section(line):
+        if ends_section(line):
             if current is not None:
                 current.end()
             normal = document.normal(index)

@@ -9,7 +9,7 @@ import re
 
 from harbor_author.scoring.text import WS, collapse, trim, trim_end
 
-_HASH_HEADING = re.compile(f"#{{1,6}}[{WS}]++[^{WS}]")
+_HASH_HEADING = re.compile(f"#{{1,6}}[{WS}]")
 _BOLD_HEADING = re.compile(rf"\*{{1,2}}+[^*\n]++\*{{1,2}}+(?:[{WS}]*+\([^)\n]*+\))?+[{WS}]*+:?+[{WS}]*+\Z")
 _PLAIN_HEADING = re.compile(r"[A-Za-z][A-Za-z0-9'() \-/]{2,}+:\Z")
 _BOLD_NUMBER = re.compile(rf"\*{{1,2}}[{WS}]*+[0-9]++[.)][{WS}]")

@@ -14,7 +14,7 @@ const SECTION_LIMIT = 4000;
 const FEWEST_WORDS = 3;
 const ITEM = /^(?:[-*+\u2022]|[0-9]+[.)]|[a-z][.)])(?=\s)/;
 const CARD_ID = /[A-Za-z]{1,8}(?:-[A-Za-z0-9.]*[0-9][A-Za-z0-9.]*)+/g;
-const WORD = /\p{Script=Han}|[\p{L}\p{N}_]{2,}/gu;
+const WORD = /\p{Script=Han}|(?:(?!\p{Script=Han})[\p{L}\p{N}_]){2,}/gu;
 
 /**
  * The rubric of a ground truth: its `rubric` field, or equal points for every finding.
