@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "oracle-check": ("oracle_check", "Prove in containers that a judge separates right from wrong."),
     "survey": ("survey", "Rank a repository's commits by how likely the host forced them."),
     "extract": ("extract", "Make a task of a commit: fixture before, reference solution after."),
+    "new-decoy": ("new_decoy", "Scaffold a wrong submission that tempts, or another right one."),
     "doctor": ("doctor", "Check what this machine lacks, with the remedy for each."),
     "report": ("report", "Write the suite as one HTML page to look at."),
     "vendor": ("vendor", "Keep the judge libraries in tasks identical to the released ones."),

@@ -39,7 +39,9 @@ def interrupt_on_sigterm() -> None:
     signal.signal(signal.SIGTERM, interrupt)
 
 
-@author_command("author oracle-check H23", "author oracle-check --all --jobs 4 --json")
+@author_command(
+    "author oracle-check H23", "author oracle-check --all --jobs 4 --json", "author oracle-check H23 --matrix"
+)
 @click.argument("tasks", nargs=-1, metavar="[TASK]...")
 @click.option("--all", "every", is_flag=True, help="Every task of the suite.")
 @suite_option
@@ -49,6 +51,15 @@ def interrupt_on_sigterm() -> None:
 )
 @click.option("--keep", is_flag=True, help="Leave the containers, to look into; 'author clean' removes them.")
 @click.option("--force", is_flag=True, help="Prove also what a current receipt covers.")
+@click.option(
+    "--matrix", is_flag=True, help="Every trial that applies: derived submissions, decoys, ablation, repeats."
+)
+@click.option(
+    "--budget", type=click.IntRange(min=0), default=24, show_default=True, help="Ablation trials at most."
+)
+@click.option("--repeat", type=click.IntRange(min=1), help="Run each basic trial so often, and compare.")
+@click.option("--clock", metavar="OFFSET", default="", help="Also with the clock set off, such as +365d.")
+@click.option("--no-network", "offline", is_flag=True, help="Also without network.")
 @click.option("-v", "--verbose", is_flag=True, help="Every stage, the build's output, every log's tail.")
 def command(
     tasks: tuple[str, ...],
@@ -58,6 +69,11 @@ def command(
     jobs: int | None,
     keep: bool,
     force: bool,
+    matrix: bool,
+    budget: int,
+    repeat: int | None,
+    clock: str,
+    offline: bool,
     verbose: bool,
 ) -> int:
     """Prove in fresh containers that a judge separates right from wrong.
@@ -66,14 +82,17 @@ def command(
     that could not judge is an ERROR with its cause, never a 0. The receipt proof.json is written beside the task;
     while all that it depends on is unchanged, the task is not run again.
     """
-    from harbor_author.proof import Options, oracle_check, report
+    from harbor_author.proof import oracle_check, report
+    from harbor_author.proof.matrix import Scope, options_for
     from harbor_author.proof.progress import choose
 
     chosen = select_tasks(tasks, every, suite_dir)
+    scope = Scope(matrix=matrix, budget=budget, repeat=repeat, clock=clock, offline=offline)
+    options = options_for(scope, jobs=jobs, keep=keep, force=force)
     interrupt_on_sigterm()
     progress = choose(quiet=False, verbose=verbose, environ=os.environ, stream=sys.stderr)
     try:
-        results = oracle_check(chosen, Options(jobs=jobs, keep=keep, force=force), progress=progress)
+        results = oracle_check(chosen, options, progress=progress)
     finally:
         progress.close()
     if as_json:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from harbor_author.output.text import printable
+from harbor_author.proof.flaky import spreads
 from harbor_author.proof.verdict import Trial
 from harbor_author.proof.workflow import NOT_THE_TASK, ProofResult
 
@@ -93,6 +94,7 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "judge_log": trial.judge_log,
         "leftovers": list(trial.leftovers),
         "why": trial.why,
+        "note": trial.note,
     }
 
 
@@ -119,18 +121,44 @@ def _task_lines(result: ProofResult, *, verbose: bool, keep: bool) -> list[str]:
     if result.message and not any(trial.cause == result.cause for trial in result.trials):
         head += f": {result.message}"
     lines = [head]
-    width = max((len(trial.name) for trial in result.trials), default=0)
-    for trial in result.trials:
+    shown, again = _without_repeats(result.trials)
+    width = max((len(trial.name) for trial in shown), default=0)
+    for trial in shown:
         lines += _trial_lines(
             trial, width, verbose=verbose or (trial.verdict != "pass" and not result.is_current)
         )
         if keep and trial.container:
             lines.append(f"      kept: docker exec -it {trial.container[:12]} bash")
+    lines += again
+    lines += _table(result)
     lines += [f"  note: {note}" for note in result.notes]
     if result.log:
         lines += _quoted("log", result.log)
     if result.hint and result.verdict != "pass":
         lines.append(f"  fix: {result.hint}")
+    return lines
+
+
+def _without_repeats(trials: Sequence[Trial]) -> tuple[list[Trial], list[str]]:
+    """The trials but repetitions that came out as the first one did, and a line on each repeated submission."""
+    shown = [trial for trial in trials if "#" not in trial.name or trial.verdict != "pass"]
+    return shown, [f"  repeated {spread}" for spread in spreads(trials)]
+
+
+def _table(result: ProofResult) -> list[str]:
+    """Change against check: what noticed it."""
+    changes = result.details.get("ablation", {}).get("changes", {})
+    if not changes:
+        return []
+    width = max(len(change) for change in changes)
+    lines = ["  the oracle without:"]
+    for change, row in changes.items():
+        by = ", ".join(row["by"]) or ("the reward alone" if row["state"] == "killed" else "")
+        said = {"killed": f"noticed by {by}", "blind": "NOT NOTICED", "declared": "declared as not graded"}
+        reward = "-" if row["reward"] is None else f"{row['reward']:g}"
+        lines.append(
+            f"    {change.ljust(width)}  {reward.rjust(5)}  {said.get(row['state'], row['state'].upper())}"
+        )
     return lines
 
 
@@ -145,6 +173,8 @@ def _trial_lines(trial: Trial, width: int, *, verbose: bool) -> list[str]:
     line = f"  {trial.name.ljust(width)}  {value.rjust(5)}  {mark}"
     if trial.verdict != "pass":
         line += f" {trial.cause}: {trial.message}"
+    elif trial.note:
+        line += f", remark: {trial.note}"
     line += f"  ({trial.duration_s:.1f} s"
     line += f", judge {trial.judge_s:.1f} s)" if trial.judge_s else ")"
     lines = [line]
@@ -158,7 +188,7 @@ def _trial_lines(trial: Trial, width: int, *, verbose: bool) -> list[str]:
             lines += _quoted("judge", trial.judge_log or "(printed nothing)")
     else:
         troubles = [line for line in trial.judge_log.splitlines() if _TROUBLE.search(line)]
-        if troubles and trial.score is None:
+        if troubles and trial.name == "oracle":
             lines += _quoted("judge", "\n".join(troubles[-3:]))
     return lines
 

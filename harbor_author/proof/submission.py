@@ -26,6 +26,11 @@ class Submission:
     after: str = ""
 
     @property
+    def leaves_processes(self) -> bool:
+        """Whether it is meant to leave something running, which is then no finding."""
+        return "setsid " in self.after
+
+    @property
     def is_nothing(self) -> bool:
         return self.script is None and not self.after
 

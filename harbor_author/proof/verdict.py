@@ -65,6 +65,11 @@ class Trial:
     note: str = ""
 
     @property
+    def checks_earned(self) -> tuple[tuple[str, float], ...]:
+        """The ledger as (check, points earned)."""
+        return tuple((check.id, check.earned) for check in self.checks)
+
+    @property
     def harbor_error(self) -> str | None:
         """The exception that Harbor would record, or None."""
         return CAUSES[self.cause].harbor if self.cause else None
@@ -88,6 +93,8 @@ def judge_trial(
     """
     reward = main_reward(run.rewards) if run.rewards is not None else None
     line = parse_judge_line(run.judge.output)
+    if line is not None and not needs_judge_line and not _agree(line, reward):
+        line = None  # something else that looks like one
     cause, message = _cause(run, reward, line, expectation, needs_judge_line)
     note = ""
     if advisory and cause is not None and not CAUSES[cause].is_error and cause != "not-applicable":
@@ -149,6 +156,10 @@ def _cause(
                 f"the judge's line says {line.score:g} of {line.max:g}, the reward is {reward:g}",
             )
     return _against(expectation, run, reward)
+
+
+def _agree(line: JudgeLine, reward: float | None) -> bool:
+    return line.score is None or reward is None or abs(line.score / line.max - reward) <= _ROUNDING
 
 
 def _against(expectation: Expectation, run: TrialRun, reward: float) -> tuple[str | None, str]:

@@ -201,6 +201,8 @@ class _Proof:
         label = self._tasks[index].label
         stage = partial(self._progress.stage, label, plan.name)
         raw = run_trial(prepared.bench, plan.submission, stage, offline=plan.offline, clock=plan.clock)
+        if plan.submission.leaves_processes:
+            raw = replace(raw, leftovers=())
         trial = judge_trial(
             plan.name,
             raw,

@@ -1,0 +1,224 @@
+"""The whole matrix: every trial that applies to a task, and the verdict over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from harbor_author.proof import ablation, flaky, probes
+from harbor_author.proof.decoys import read_declared
+from harbor_author.proof.programme import Assessment, Planned, both
+from harbor_author.proof.snapshot import FIXTURE, OracleChanges, observe, read_instruction
+from harbor_author.proof.submission import oracle
+from harbor_author.proof.trial import Bench
+from harbor_author.proof.verdict import Trial, overall
+from harbor_author.proof.workflow import Options
+from harbor_author.suite import Task, find_citations, task_mode
+
+#: The two basic trials of a matrix are run so often.
+UNTOUCHED_RUNS = 2
+ORACLE_RUNS = 5
+DEFAULT_BUDGET = 24
+DEFAULT_FLOOR = 20.0
+_FULL_POINTS = 100.0
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What of the matrix to run. `budget` bounds the ablation's trials; `repeat` counts each basic trial's runs."""
+
+    matrix: bool = True
+    budget: int = DEFAULT_BUDGET
+    repeat: int | None = None
+    clock: str = ""
+    offline: bool = False
+
+
+class Matrix:
+    """The programme of one task."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._bench: Bench | None = None
+        self._plan = ablation.Plan((), (), ())
+        self._tried: list[ablation.Unit] = []
+        self._over_budget = 0
+        self._hunks_planned = False
+        self._report_floor = DEFAULT_FLOOR
+
+    def first(self, task: Task, bench: Bench) -> list[Planned]:
+        self._bench = bench
+        scope = self._scope
+        repeat = scope.repeat or 1
+        untouched, runs = (
+            (max(UNTOUCHED_RUNS, repeat), max(ORACLE_RUNS, repeat)) if scope.matrix else (repeat, repeat)
+        )
+        planned = flaky.repeated(bench, untouched=untouched, oracle=runs, first=True)
+        planned += self._reruns(bench)
+        if scope.matrix and not bench.config.steps:
+            planned += self._matrix(task, bench)
+        return planned
+
+    def _reruns(self, bench: Bench) -> list[Planned]:
+        planned = []
+        for plan in both(bench):
+            if self._scope.clock:
+                why = f"the same, with the clock set off by {self._scope.clock}"
+                planned.append(replace(_renamed(plan, "clock", why), clock=self._scope.clock))
+            if self._scope.offline:
+                planned.append(replace(_renamed(plan, "no-network", "the same, offline"), offline=True))
+        return planned
+
+    def _matrix(self, task: Task, bench: Bench) -> list[Planned]:
+        document = bench.config.document
+        solution = oracle(bench.task_dir)
+        instruction = read_instruction(bench.task_dir)
+        has_fixture = (bench.task_dir / "environment" / "fixture").is_dir()
+        mode = task_mode(task, document) if has_fixture else "mutable"
+        observed = observe(bench, solution, instruction)
+        is_report = _is_report(observed, mode if has_fixture else "")
+        floor = _floor(document) / _FULL_POINTS
+        planned = probes.touched(mode, solution, is_report=is_report) if has_fixture else []
+        planned += probes.no_work(
+            observed, instruction, _card_ids(task, document), floor=floor, is_report=is_report
+        )
+        if not is_report:
+            planned += probes.perturbed(observed, solution)
+        planned += probes.tampered(mutable=has_fixture and mode == "mutable", strict=bench.has_judge_line)
+        planned += [declared.planned for declared in read_declared(bench.task_dir)]
+        self._plan = ablation.plan(observed)
+        # A single change taken back is the untouched fixture.
+        units = self._plan.files if len(self._plan.files) > 1 else ()
+        return planned + self._within_budget(units)
+
+    def _within_budget(self, units: Sequence[ablation.Unit]) -> list[Planned]:
+        assert self._bench is not None
+        room = max(0, self._scope.budget - len(self._tried))
+        self._over_budget += max(0, len(units) - room)
+        chosen = list(units[:room])
+        self._tried += chosen
+        return ablation.trials(chosen, oracle(self._bench.task_dir))
+
+    def more(self, trials: Sequence[Trial]) -> list[Planned]:
+        """After the files, the hunks of those files that the judge looks at."""
+        if self._hunks_planned or not self._scope.matrix:
+            return []
+        self._hunks_planned = True
+        by_name = {trial.name: trial for trial in trials}
+        basic = by_name.get("oracle")
+        if basic is None or basic.verdict != "pass":
+            return []
+        alone = len(self._plan.files) == 1
+        noticed = {unit.path for unit in self._plan.files if alone or _is_noticed(by_name.get(unit.trial))}
+        return self._within_budget([unit for unit in self._plan.hunks if unit.path in noticed])
+
+    def assess(self, trials: Sequence[Trial]) -> Assessment:
+        verdict, cause = overall(trials)
+        message = ""
+        spreads = flaky.spreads(trials)
+        unsteady = [spread for spread in spreads if spread.is_flaky]
+        details: dict[str, Any] = {"repeats": {spread.name: dict(spread.outcomes) for spread in spreads}}
+        notes: list[str] = []
+        if unsteady and not _all_errors(trials, unsteady):
+            verdict, cause = "fail", "flaky"
+            message = "; ".join(str(spread) for spread in unsteady)
+        if self._scope.matrix:
+            found = self._findings(trials)
+            details["ablation"] = found.document()
+            notes += _ablation_notes(found)
+            if found.blind and verdict == "pass":
+                verdict, cause = "fail", "blind-spot"
+                message = f"no check notices: {', '.join(found.blind)}"
+        notes += [f"{trial.name}: {trial.why}: {trial.note}" for trial in trials if _is_remark(trial)]
+        return Assessment(verdict, cause, message, tuple(notes), details)
+
+    def _findings(self, trials: Sequence[Trial]) -> ablation.Findings:
+        assert self._bench is not None
+        path = self._bench.task_dir / "solution" / "SOLUTION.md"
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+        return ablation.findings(
+            trials, self._tried, self._plan, skipped=self._over_budget, solution_text=text
+        )
+
+
+def _renamed(plan: Planned, word: str, why: str) -> Planned:
+    return replace(plan, submission=replace(plan.submission, name=f"{word}:{plan.name}"), why=why)
+
+
+def _is_noticed(trial: Trial | None) -> bool:
+    """Whether a file's ablation fell short of full marks; an advisory trial that did not has a note."""
+    return trial is not None and trial.verdict == "pass" and not trial.note
+
+
+def _is_remark(trial: Trial) -> bool:
+    return bool(trial.note) and not trial.name.startswith(ablation.PREFIX)
+
+
+def _all_errors(trials: Sequence[Trial], unsteady: Sequence[flaky.Spread]) -> bool:
+    """Whether what differs are only trials that could not be judged: then the error is the verdict."""
+    names = {spread.name for spread in unsteady}
+    group = [trial for trial in trials if flaky.base_name(trial.name) in names]
+    rewards = {
+        (flaky.base_name(trial.name), trial.reward, trial.checks_earned)
+        for trial in group
+        if trial.reward is not None
+    }
+    return len(rewards) <= len(names)
+
+
+def _ablation_notes(found: ablation.Findings) -> list[str]:
+    notes = []
+    if found.total:
+        notes.append(f"kill rate {found.killed}/{found.total} ({100 * found.killed // found.total} %)")
+    if found.skipped:
+        notes.append(f"{found.skipped} changes were not tried (--budget)")
+    if found.unmoved:
+        notes.append(f"checks that nothing moves: {', '.join(found.unmoved)}")
+    if found.free:
+        notes.append(f"checks that give points although nothing was done: {', '.join(found.free)}")
+    return notes
+
+
+def _is_report(observed: OracleChanges, mode: str) -> bool:
+    """Whether the task's result is a report: it is read-only, or all that the oracle makes is prose."""
+    if mode == "readonly":
+        return True
+    touched_fixture = any(change.path.startswith(FIXTURE + "/") for change in observed.changes)
+    return (
+        not touched_fixture
+        and bool(observed.outputs)
+        and all(path.endswith(".md") for path in observed.outputs)
+    )
+
+
+def _floor(document: Mapping[str, Any]) -> float:
+    metadata = document.get("metadata")
+    value = metadata.get("report_floor") if isinstance(metadata, Mapping) else None
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else DEFAULT_FLOOR
+
+
+def _card_ids(task: Task, document: Mapping[str, Any]) -> list[str]:
+    """The IDs of the cards that a task is about: those that task.toml and the solution name."""
+    metadata = document.get("metadata")
+    named = metadata.get("cards") if isinstance(metadata, Mapping) else None
+    found = [str(card) for card in named] if isinstance(named, list) else []
+    for path in sorted((task.path / "solution").glob("*.md")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        found += [card for citation in find_citations(text) for card in citation.ids]
+    return list(dict.fromkeys(found))
+
+
+def options_for(scope: Scope, *, jobs: int | None = None, keep: bool = False, force: bool = False) -> Options:
+    """The options of a run of that scope. What is more than the two basic trials is asked of the receipt, too."""
+    plain = scope == Scope(matrix=False, budget=scope.budget)
+    if plain:
+        return Options(jobs=jobs, keep=keep, force=force)
+    needs = ["untouched", "oracle"]
+    runs = max(scope.repeat or 1, ORACLE_RUNS if scope.matrix else 1)
+    needs += [f"oracle#{number}" for number in range(2, runs + 1)]
+    needs += ["forged"] if scope.matrix else []
+    needs += ["clock:oracle"] if scope.clock else []
+    needs += ["no-network:oracle"] if scope.offline else []
+    return Options(jobs=jobs, keep=keep, force=force, programme=partial(Matrix, scope), needs=tuple(needs))
