@@ -236,11 +236,13 @@ class TaskFiles:
         for entry in self.files():
             path = entry.path
             owned = path.startswith((*self.tests_prefixes, *self.solution_prefixes, "steps/"))
-            if path.endswith((".sh", ".bash")):
+            if path.endswith((".sh", ".bash")) or (
+                owned
+                and "." not in entry.name
+                and entry.size < READ_LIMIT
+                and re.match(rb"#!.*\b(?:ba|da)?sh\b", self.data(path)[:80])
+            ):
                 found.append(path)
-            elif owned and "." not in entry.name and entry.size < READ_LIMIT:
-                if re.match(rb"#!.*\b(?:ba|da)?sh\b", self.data(path)[:80]):
-                    found.append(path)
         return found
 
     def script(self, path: str) -> Script:

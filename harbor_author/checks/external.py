@@ -36,7 +36,8 @@ const vm = require('node:vm'), fs = require('node:fs');
 for (const file of fs.readFileSync(0, 'utf8').split('\0').filter(Boolean)) {
   let text = fs.readFileSync(file, 'utf8'), fault = null;
   const module = (t) => new vm.SourceTextModule(t, { identifier: 'J' });
-  const script = (t) => { vm.compileFunction(t.replace(/^#!.*/, ''), ['exports', 'require', 'module'], { filename: 'J' }); };
+  const names = ['exports', 'require', 'module', '__filename', '__dirname'];
+  const script = (t) => { vm.compileFunction(t.replace(/^#!.*/, ''), names, { filename: 'J' }); };
   const attempts = file.endsWith('.mjs') ? [module] : file.endsWith('.cjs') ? [script] : [script, module];
   for (const attempt of attempts) {
     try { attempt(text); fault = null; break; } catch (error) {

@@ -74,9 +74,12 @@ def _writers(module: ast.Module) -> set[str]:
         for node in ast.walk(module):
             if isinstance(node, ast.Assign) and _mentions(node.value, names):
                 names |= {t.id for t in node.targets if isinstance(t, ast.Name)}
-            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name != "main":
-                if any(_mentions(part, names) for part in node.body):
-                    names.add(node.name)
+            elif (
+                isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+                and node.name != "main"
+                and any(_mentions(part, names) for part in node.body)
+            ):
+                names.add(node.name)
     return names
 
 

@@ -412,7 +412,7 @@ class _Flow:
                 self.read(command.line, command.column, state)
                 return state, state
             # Moving one of its own files into place does not fail; the agent's may be missing.
-            failed = state if _foreign(" ".join(args)) else frozenset({"computed"})
+            failed = state if _foreign(" ".join(args)) else _COMPUTED
             return self.written(command, "computed"), failed
         how = self.delegated(command)
         if how != "no":

@@ -43,7 +43,8 @@ def git_history_leak(files: TaskFiles) -> Iterator[Problem]:
         if found.later:
             where = f" ({', '.join(found.names)})" if found.names else " (reflog, stash or unreachable)"
             subjects = "; ".join(repr(s) for s in found.subjects if s)
-            message = f"a git folder in the environment holds {found.later} commits beyond its baseline{where}: {subjects}"
+            message = f"a git folder in the environment holds {found.later} commits beyond its baseline"
+            message += f"{where}: {subjects}"
             yield Problem(message, path)
         elif found.loose:
             message = (

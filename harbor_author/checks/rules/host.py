@@ -82,14 +82,12 @@ def fixture_not_private(files: TaskFiles) -> Iterator[Problem]:
     Why: an agent ran the publish command of a fixture's README; only a missing login stopped it.
     Bad: package.json without "private": true
     Good: "private": true
-    Fix: add "private": true; 'author fix' does it. A slice of a real repository with provenance/ keeps its own manifest.
+    Fix: add "private": true; 'author fix' does it. A slice of a real repository, with provenance/, keeps its manifest.
     """
     path = "environment/fixture/package.json"
     if not files.is_file(path):
         return
-    if any(
-        p.startswith(("environment/fixture/provenance/", "provenance/")) for p in files.entries
-    ):
+    if any(p.startswith(("environment/fixture/provenance/", "provenance/")) for p in files.entries):
         return
     value, error = files.json(path)
     if error is not None:

@@ -138,7 +138,8 @@ def _in_comment(text: str, offset: int) -> bool:
 
 
 _PORT = re.compile(
-    r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(?P<a>\d{4,5})\b|--port[= \"',]+(?P<b>\d{4,5})\b|\.listen\(\s*(?P<c>\d{4,5})\b"
+    r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(?P<a>\d{4,5})\b|--port[= \"',]+(?P<b>\d{4,5})\b"
+    r"|\.listen\(\s*(?P<c>\d{4,5})\b"
     r"|\bPORT\s*=\s*[\"']?(?P<d>\d{4,5})\b"
 )
 
@@ -173,9 +174,9 @@ def fixed_port(files: TaskFiles) -> Iterator[Problem]:
 def _given_elsewhere(files: TaskFiles, port: str) -> bool:
     """The fixture or the solution uses the port: then it is what the task is about."""
     for entry in files.files():
-        if entry.path.startswith(("environment/", "solution/")) and entry.size < 64 << 10:
-            if not files.is_binary(entry.path) and port in files.text(entry.path):
-                return True
+        small = entry.path.startswith(("environment/", "solution/")) and entry.size < 64 << 10
+        if small and not files.is_binary(entry.path) and port in files.text(entry.path):
+            return True
     return False
 
 

@@ -11,7 +11,7 @@ from harbor_author.checks.findings import Problem
 from harbor_author.checks.ignore import gitignore
 from harbor_author.checks.registry import rule
 
-_DEFINITIONS = ("Dockerfile", "docker-compose.yaml")
+_DEFINITIONS = ("/Dockerfile", "-compose.yaml")
 #: Near spellings that Harbor does not look for.
 _MISSPELT = {
     "environment/docker-compose.yml": "environment/docker-compose.yaml",
@@ -49,9 +49,11 @@ def invalid_task_files(files: TaskFiles) -> Iterator[Problem]:
     image = environment.get("docker_image")
     if not files.is_dir("environment") and not image:
         yield from _missing(files, "environment", "it holds the Dockerfile")
-    elif not image and not any(files.is_file(f"environment/{name}") for name in _DEFINITIONS):
-        if not any(p.startswith("environment/") and p.endswith("-compose.yaml") for p in files.entries):
-            yield from _missing(files, "environment/Dockerfile", "nothing says how the container is made")
+    elif not image and not any(
+        path.startswith("environment/") and path.count("/") == 1 and path.endswith(_DEFINITIONS)
+        for path in files.entries
+    ):
+        yield from _missing(files, "environment/Dockerfile", "nothing says how the container is made")
     yield from _instructions(files)
     yield from _test_scripts(files, ".bat" if windows else ".sh")
 

@@ -66,8 +66,6 @@ def answer_leak(files: TaskFiles) -> Iterator[Problem]:
     Fix: remove the copy from environment/, or leave it out of the image by .dockerignore.
     """
     environment = _environment(files)
-    if not environment:
-        return
     by_size: dict[int, list[Entry]] = {}
     for entry in environment:
         by_size.setdefault(entry.size, []).append(entry)
@@ -199,7 +197,8 @@ def _near(
     needed = 1 if secret.name == "solve.sh" and len(lines) < _LINES else _LINES
     if len(lines) < needed or (needed == 1 and max(map(len, lines), default=0) < 40):
         return
-    for entry in environment:
+    told = [files.entries[path] for path in files.instructions]
+    for entry in [*environment, *told]:
         if entry.path in reported or entry.path == counterpart or entry.size > _COMPARE_LIMIT:
             continue
         if files.is_binary(entry.path):
@@ -229,9 +228,10 @@ def agent_image_test_leak(files: TaskFiles) -> Iterator[Problem]:
         for source in instruction.words[:-1]:
             clean = re.sub(r"^(?:\.\.?/)+", "", source)
             named = re.match(r"(?:solution|tests)(?:/(?:solve\.sh|test\.sh|test_\w+\.py)?)?$", clean)
-            if (named and (
-                source.startswith("..") or not files.entries.get(f"environment/{clean.rstrip('/')}")
-            )) or (named and re.search(r"solve\.sh|test\.sh|test_\w+\.py", clean)):
+            if (
+                named
+                and (source.startswith("..") or not files.entries.get(f"environment/{clean.rstrip('/')}"))
+            ) or (named and re.search(r"solve\.sh|test\.sh|test_\w+\.py", clean)):
                 yield Problem(
                     f"copies {source} into the agent's image", "environment/Dockerfile", instruction.line
                 )
