@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "fix": ("fix", "Repair what can be proved, and show the diff."),
     "schema": ("schema", "Print the JSON Schema of task.toml or author.toml."),
     "oracle-check": ("oracle_check", "Prove in containers that a judge separates right from wrong."),
+    "score": ("score", "Score a report by the findings of a ground truth."),
     "survey": ("survey", "Rank a repository's commits by how likely the host forced them."),
     "extract": ("extract", "Make a task of a commit: fixture before, reference solution after."),
     "new-decoy": ("new_decoy", "Scaffold a wrong submission that tempts, or another right one."),

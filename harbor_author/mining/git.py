@@ -87,10 +87,10 @@ class LoggedCommit:
 class Repository:
     """An open repository. Use `open_repository`, which also removes the shadow directory."""
 
-    def __init__(self, *, path: Path, git_dir: Path, objects: Path, shadow: Path) -> None:
+    def __init__(self, *, path: Path, common: Path, shadow: Path) -> None:
         self.path = path
-        self.git_dir = git_dir
-        self._objects = objects
+        self._common = common
+        self._objects = (common / "objects").resolve()
         self._shadow = shadow
 
     def _environment(self) -> dict[str, str]:
@@ -194,12 +194,17 @@ class Repository:
         Raises:
             MiningError: a name is not UTF-8, or would leave the folder it is written to.
         """
+        return self._entries("ls-tree", "-r", "-z", "-l", "--full-tree", tree_id)
+
+    def _entries(self, *command: str) -> tuple[Entry, ...]:
         entries = []
-        for line in self.run("ls-tree", "-r", "-z", "-l", "--full-tree", tree_id).split(b"\0"):
+        for line in self.run(*command).split(b"\0"):
             if not line:
                 continue
             head, _, raw = line.partition(b"\t")
-            mode, _kind, oid, size = head.split()
+            mode, kind, oid, size = head.split()
+            if kind == b"tree":
+                continue
             entries.append(
                 Entry(
                     path=self._safe_path(raw),
@@ -221,6 +226,44 @@ class Repository:
         ):
             raise MiningError(f"the file name {path!r} cannot be written safely", path=self.path)
         return path
+
+    def top_files(self, commit: str) -> tuple[Entry, ...]:
+        """The files at the top of a commit's tree."""
+        return self._entries("ls-tree", "-z", "-l", "--full-tree", commit)
+
+    def corridor(self, before: str, after: str) -> tuple[str, ...]:
+        """The commits after `before` up to `after`, oldest first, along first parents.
+
+        Raises:
+            MiningError: `before` is not an ancestor of `after`.
+        """
+        out = self.run("rev-list", "--first-parent", "--reverse", f"{before}..{after}").split()
+        oids = tuple(oid.decode() for oid in out)
+        if not oids or before not in self.commit(oids[0]).parents:
+            raise MiningError(
+                f"{before[:12]} does not lead to {after[:12]} along first parents",
+                path=self.path,
+                hint="Give --from a commit on the same line of history, before COMMIT.",
+            )
+        return oids
+
+    def changed_paths(self, before: str, after: str) -> tuple[str, ...]:
+        """Every path that differs between two commits."""
+        out = self.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", before, after)
+        return tuple(path.decode("utf-8", "replace") for path in out.split(b"\0") if path)
+
+    def remote(self) -> str | None:
+        """Where the repository says that it was cloned from, without a user or password."""
+        try:
+            url = self.run(
+                "config", "--no-includes", "--file", str(self._common / "config"), "remote.origin.url"
+            )
+        except MiningError:
+            return None
+        text = url.decode("utf-8", "replace").strip()
+        if re.match(r"^(https?|ssh|git)://|^[\w.-]+@[\w.-]+:", text) is None:
+            return None  # a folder of somebody's machine
+        return re.sub(r"^(\w+://)[^/@]*@", r"\1", text)
 
     def log(
         self, *revisions: str, limit: int | None = None, changes: bool = True, first_parent: bool = False
@@ -467,7 +510,7 @@ def open_repository(path: Path) -> Iterator[Repository]:
                 (shadow / name).symlink_to((common / name).resolve())
         if not (shadow / "refs").exists():
             (shadow / "refs").mkdir()
-        repository = Repository(path=path, git_dir=git_dir, objects=objects.resolve(), shadow=shadow)
+        repository = Repository(path=path, common=common, shadow=shadow)
         try:
             repository.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         except MiningError:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -33,6 +33,21 @@ class CardPattern:
 
 
 @dataclass(frozen=True)
+class RuntimeData:
+    """What a judge needs to boot the host: the shipped bundles of a profile, and what asks for the web one.
+
+    Attributes:
+        web_services: services that only the web profile has.
+        client: keys of package.json below which a browser half is declared.
+    """
+
+    headless: tuple[str, ...]
+    web: tuple[str, ...]
+    web_services: frozenset[str]
+    client: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Host:
     """One host's data file."""
 
@@ -43,7 +58,8 @@ class Host:
     contexts: tuple[str, ...]
     services: frozenset[str]
     message_words: Mapping[str, tuple[str, ...]]
-    cards: tuple[CardPattern, ...] = field(default=())
+    cards: tuple[CardPattern, ...]
+    runtime: RuntimeData | None
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -156,6 +172,20 @@ def _host(document: Mapping[str, Any], path: Path) -> Host:
             kind: _lower(strings(words, f"words.{kind}")) for kind, words in document.get("words", {}).items()
         },
         cards=tuple(cards),
+        runtime=_runtime(document.get("runtime"), strings),
+    )
+
+
+def _runtime(
+    table: Mapping[str, Any] | None, strings: Callable[[object, str], tuple[str, ...]]
+) -> RuntimeData | None:
+    if table is None:
+        return None
+    return RuntimeData(
+        headless=strings(table.get("headless", []), "runtime.headless"),
+        web=strings(table.get("web", []), "runtime.web"),
+        web_services=frozenset(strings(table.get("web_services", []), "runtime.web_services")),
+        client=strings(table.get("client", []), "runtime.client"),
     )
 
 

@@ -1,0 +1,142 @@
+"""Secrets and personal data: found, and never carried into a task.
+
+Secrets by the detectors of the detect-secrets package whose finds are certain (keys with a form of their own); its
+guessing ones (entropy, words such as "password") would break code that is none. E-mail addresses by form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from harbor_author.mining.states import Tree, TreeFile
+
+#: Detector module of detect-secrets -> strings of which a file holds one when the detector can fire.
+#: They keep a large tree cheap: a pattern runs only on a file that may match.
+_DETECTORS: Final = {
+    "aws": (b"AKIA", b"ASIA", b"ABIA", b"ACCA", b"A3T"),
+    "azure_storage_key": (b"AccountKey",),
+    "github_token": (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"),
+    "gitlab_token": (b"gl", b"GR1348941"),
+    "jwt": (b"eyJ",),
+    "mailchimp": (b"-us",),
+    "npm": (b"_authToken",),
+    "openai": (b"sk-",),
+    "private_key": (b"-----BEGIN", b"PuTTY-User-Key-File"),
+    "pypi_token": (b"pypi-",),
+    "sendgrid": (b"SG.",),
+    "slack": (b"xox", b"hooks.slack.com"),
+    "square_oauth": (b"sq0csp",),
+    "stripe": (b"k_live_",),
+    "telegram_token": (b":AA",),
+    "twilio": (b"AC", b"SK"),
+}
+_KEY_BLOCK: Final = re.compile(
+    rb"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL
+)
+_MAILBOX_HEAD: Final = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._%+-]*$")
+_MAILBOX_TAIL: Final = re.compile(rb"@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}(?![\w.-]*[/:])")
+_LOCKS: Final = (".lock", "-lock.json", "-lock.yaml")
+_NO_PERSON: Final = re.compile(
+    rb"(?i)^(noreply|no-reply|git)@|@[\w.-]*\b(example|invalid|localhost|test)\b|\.(js|ts|png|svg|json)$"
+)
+#: The package's own pattern for this backtracks for ever on minified code.
+_BASIC_AUTH: Final = re.compile(rb"://[^\s:/@'\"`${}]{1,100}:([^\s:/@'\"`${}]{3,200})@[A-Za-z0-9]")
+_MAILBOX: Final = b"redacted@example.invalid"
+_SECRET: Final = b"REDACTED"
+_SHORTEST_TOKEN: Final = 16
+
+
+@dataclass(frozen=True)
+class Find:
+    """Something private, by kind and place; never the thing itself."""
+
+    path: str
+    line: int
+    kind: str
+
+
+def redact(tree: Tree) -> tuple[Tree, list[Find]]:
+    """The tree with every secret and e-mail address replaced, and where they were."""
+    finds: list[Find] = []
+    clean: Tree = {}
+    for path, file in tree.items():
+        data, found = _redact_file(path, file.data)
+        finds += found
+        clean[path] = file if data is file.data else TreeFile(data=data, executable=file.executable)
+    return clean, finds
+
+
+def _redact_file(path: str, data: bytes) -> tuple[bytes, list[Find]]:
+    if b"\0" in data[:8192]:
+        return data, []
+    spans = sorted(_spans(path, data))
+    if not spans:
+        return data, []
+    parts, finds, end = [], [], 0
+    for start, stop, kind, replacement in spans:
+        if start < end:
+            continue
+        finds.append(Find(path=path, line=data.count(b"\n", 0, start) + 1, kind=kind))
+        # Line breaks inside a block stay, so that line numbers do.
+        parts += [data[end:start], replacement, b"\n" * data.count(b"\n", start, stop)]
+        end = stop
+    return b"".join([*parts, data[end:]]), finds
+
+
+def _spans(path: str, data: bytes) -> Iterator[tuple[int, int, str, bytes]]:
+    if b"PRIVATE KEY-----" in data:
+        for match in _KEY_BLOCK.finditer(data):
+            yield match.start(), match.end(), "private key", _SECRET
+    for kind, anchors, patterns in _patterns():
+        if any(anchor in data for anchor in anchors):
+            for pattern in patterns:
+                for match in pattern.finditer(data):
+                    start, end = match.span()
+                    if end - start >= _SHORTEST_TOKEN and not data[start - 1 : start].isalnum():
+                        yield start, end, kind, _SECRET
+    if b"://" in data:
+        for match in _BASIC_AUTH.finditer(data):
+            yield match.start(1), match.end(1), "password in an address", _SECRET
+    if b"@" in data and not path.endswith(_LOCKS):
+        yield from _addresses(data)
+
+
+def _addresses(data: bytes) -> Iterator[tuple[int, int, str, bytes]]:
+    """E-mail addresses, looked for around each `@`: a pattern over the whole text would try every word."""
+    position = data.find(b"@")
+    while position >= 0:
+        head = _MAILBOX_HEAD.search(data, max(0, position - 64), position)
+        tail = _MAILBOX_TAIL.match(data, position)
+        if head is not None and tail is not None:
+            address = data[head.start() : tail.end()]
+            if not _NO_PERSON.search(address):
+                yield head.start(), tail.end(), "e-mail address", _MAILBOX
+        position = data.find(b"@", position + 1)
+
+
+@cache
+def _patterns() -> Sequence[tuple[str, tuple[bytes, ...], tuple[re.Pattern[bytes], ...]]]:
+    """The detectors' own patterns, for bytes."""
+    from importlib import import_module
+
+    from detect_secrets.plugins.base import RegexBasedDetector
+
+    found = []
+    for name, anchors in _DETECTORS.items():
+        module = import_module(f"detect_secrets.plugins.{name}")
+        for detector in vars(module).values():
+            if not isinstance(detector, type) or not issubclass(detector, RegexBasedDetector):
+                continue
+            if detector is RegexBasedDetector or detector.__module__ != module.__name__:
+                continue
+            denylist: Sequence[re.Pattern[str]] = vars(detector)["denylist"]
+            patterns = tuple(
+                re.compile(pattern.pattern.encode(), pattern.flags & ~re.UNICODE)
+                for pattern in denylist
+            )
+            found.append((str(detector.secret_type).lower(), anchors, patterns))
+    return tuple(found)
