@@ -5,6 +5,8 @@
 
 from harbor_author.scoring.errors import ScoringError, TruthError
 from harbor_author.scoring.evaluation import Evaluation, Evaluator, evaluate
+from harbor_author.scoring.explanation import Explanation, explain
+from harbor_author.scoring.files import read_report
 from harbor_author.scoring.grading import Grade, Grader, Rubric, grade, read_rubric
 from harbor_author.scoring.parsers import PARSERS, ParsedReport, parse_report
 from harbor_author.scoring.scores import Scores
@@ -14,6 +16,7 @@ __all__ = [
     "PARSERS",
     "Evaluation",
     "Evaluator",
+    "Explanation",
     "Grade",
     "Grader",
     "GroundTruth",
@@ -24,9 +27,11 @@ __all__ = [
     "TruthError",
     "TruthFinding",
     "evaluate",
+    "explain",
     "grade",
     "load_truth",
     "parse_report",
+    "read_report",
     "read_rubric",
     "read_truth",
 ]

@@ -142,17 +142,17 @@ class Grader:
 
     def grade(self, report: str) -> Grade:
         """Grade one report."""
-        passages, copied, bare = self.passages(report)
-        masks = [self.index.matched_by(passage) for passage in passages]
+        texts, copied, bare = self._proving(report)
+        masks = [self.index.matched_by(text) for text in texts]
         proof = _assign(masks, len(self.truth.findings))
         checks = []
         for order, finding in enumerate(self.truth.findings):
             worth = self.rubric.points[finding.id]
             at = proof[order]
             if at is None:
-                checks.append(Check(finding.id, worth, 0, self._nearest(passages, order)))
+                checks.append(Check(finding.id, worth, 0, self._nearest(texts, order)))
             else:
-                checks.append(Check(finding.id, worth, worth, f'found: "{shortened(passages[at])}"'))
+                checks.append(Check(finding.id, worth, worth, f'found: "{shortened(texts[at])}"'))
         missed = {check.id for check in checks if check.earned == 0}
         caps = tuple((limit, reason) for without, limit, reason in self.rubric.caps if without in missed)
         reasons = []
@@ -166,7 +166,7 @@ class Grader:
         score = min([total, *(limit for limit, _ in caps)])
         return Grade(math.floor(score * 100 + 0.5) / 100, tuple(reasons), tuple(checks), caps)
 
-    def passages(self, report: str) -> tuple[list[str], int, int]:
+    def _proving(self, report: str) -> tuple[list[str], int, int]:
         """The passages that may prove something; and how many blocks are copies, and how many bare identifiers."""
         copied = bare = 0
         kept: list[_Block] = []
@@ -180,14 +180,14 @@ class Grader:
                 kept.append(block)
         return [*(block.text for block in kept), *_with_indented(kept), *_sections(kept)], copied, bare
 
-    def _nearest(self, passages: Sequence[str], order: int) -> str:
+    def _nearest(self, texts: Sequence[str], order: int) -> str:
         finding = self.truth.findings[order]
         needed = min(entry.required for entry in finding.keyword_lists)
         best, least = "", needed
-        for passage in passages:
-            lacking = self.index.lacking(passage, order)
+        for text in texts:
+            lacking = self.index.lacking(text, order)
             if lacking < least:
-                best, least = passage, lacking
+                best, least = text, lacking
         if least >= needed:
             return "not found"
         if least <= 0:
@@ -202,6 +202,11 @@ def grade(report: str, truth: Mapping[str, Any], *, prompt: str = "") -> dict[st
         TruthError: the ground truth or its rubric cannot be used.
     """
     return Grader(truth, prompt=prompt).grade(report).to_json()
+
+
+def passages(report: str) -> list[str]:
+    """Every paragraph, table row and list item of a report, each as one text."""
+    return [block.text for block in _blocks(report)]
 
 
 @dataclass(frozen=True, slots=True)

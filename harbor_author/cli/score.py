@@ -1,0 +1,57 @@
+"""`author score`: grade one report against a ground truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harbor_author.cli.common import author_command, json_option, print_json
+from harbor_author.scoring import PARSERS, Evaluator, explain, load_truth, read_report
+
+
+@author_command(
+    "author score report.md --truth tests/ground-truth.json",
+    "author score - --truth truth.json --parser harsh-critic --json < report.md",
+)
+@click.argument("report", type=click.Path(path_type=Path, allow_dash=True))
+@click.option(
+    "--truth",
+    "truth_path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The ground truth, a JSON file.",
+)
+@click.option(
+    "--parser",
+    type=click.Choice(list(PARSERS)),
+    default="generic",
+    show_default=True,
+    help="How the report is read.",
+)
+@json_option
+def command(report: Path, truth_path: Path, parser: str, as_json: bool) -> int:
+    """Score REPORT (or "-") by the findings of a ground truth: found with which words, missed by what, spurious.
+
+    The scores are those of the findings benchmark, to the last digit; docs/scoring.md describes them.
+    """
+    truth = load_truth(truth_path)
+    evaluation = Evaluator(truth, parser=parser).evaluate(read_report(report))
+    explanation = explain(evaluation, truth)
+    if as_json:
+        print_json(
+            {
+                "schema": "harbor-author/score/1",
+                "report": str(report),
+                "truth": str(truth_path),
+                "parser": parser,
+                **evaluation.to_json(),
+                **explanation.to_json(),
+            }
+        )
+    else:
+        from harbor_author.output.text import printable
+        from harbor_author.scoring.render import render_score
+
+        click.echo(render_score(evaluation, explanation, printable=printable))
+    return 0
