@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.registry import rule
+from harbor_author.checks.rules.provenance import sliced
 from harbor_author.checks.tree import Entry
 
 _CODE = (
@@ -73,6 +74,8 @@ def answer_leak(files: TaskFiles) -> Iterator[Problem]:
     pairs = _migration_pairs(files)
     for secret in _secret_files(files):
         for entry in by_size.get(secret.size, ()):
+            if _is_given(files, secret, entry):
+                continue
             if entry.path in reported or not _telling(files, secret, entry, pairs):
                 continue
             if files.data(secret.path) == files.data(entry.path) and _copied(files, entry.path):
@@ -80,6 +83,12 @@ def answer_leak(files: TaskFiles) -> Iterator[Problem]:
                 yield Problem(f"is the same as {secret.path}: the agent can read it", entry.path)
     for secret in _secret_files(files):
         yield from _near(files, secret, environment, reported, pairs)
+
+
+def _is_given(files: TaskFiles, secret: Entry, entry: Entry) -> bool:
+    """What was cut from a real repository is the state before, however much of it the solution keeps."""
+    in_solution = secret.path.startswith(tuple(files.solution_prefixes))
+    return in_solution and entry.path in files.once("sliced", lambda: sliced(files))
 
 
 def _copied(files: TaskFiles, path: str) -> bool:
@@ -200,6 +209,8 @@ def _near(
     told = [files.entries[path] for path in files.instructions]
     for entry in [*environment, *told]:
         if entry.path in reported or entry.path == counterpart or entry.size > _COMPARE_LIMIT:
+            continue
+        if _is_given(files, secret, entry):
             continue
         if files.is_binary(entry.path):
             continue

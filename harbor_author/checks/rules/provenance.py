@@ -64,6 +64,16 @@ def _digests(files: TaskFiles, folder: str) -> dict[str, tuple[str, str, int | N
     return found
 
 
+def sliced(files: TaskFiles) -> frozenset[str]:
+    """Files of the environment that provenance/ lists: upstream's state before, so no copy of the solution.
+
+    A migration that moves a file leaves most of its lines as they were; provenance-mismatch guards the digests.
+    """
+    folder = _folder(files)
+    listed = _digests(files, folder) if folder else {}
+    return frozenset(name for name in listed if name.startswith("environment/") and files.is_file(name))
+
+
 def _from_json(value: Any, depth: int) -> Iterator[tuple[str, str]]:
     """{"path": ..., "sha256": ...} records, and {"a/b.js": "<digest>"} tables, at any depth."""
     if depth > 6:
