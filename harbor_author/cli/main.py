@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rules": ("rules", "List every rule of validate."),
     "fix": ("fix", "Repair what can be proved, and show the diff."),
     "schema": ("schema", "Print the JSON Schema of task.toml or author.toml."),
+    "sync": ("sync", "Keep the tables and counts of the registers true from the tasks."),
     "oracle-check": ("oracle_check", "Prove in containers that a judge separates right from wrong."),
     "score": ("score", "Score a report by the findings of a ground truth."),
     "survey": ("survey", "Rank a repository's commits by how likely the host forced them."),

@@ -1,4 +1,4 @@
-"""The documents of a suite that list and count its tasks."""
+"""The documents of a suite that list and count its tasks: what they hold, and what they should."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from harbor_author.suite.ids import TaskId, parse_task_id
 from harbor_author.suite.model import Suite
 from harbor_author.suite.toml_source import read_text
 
-_ROW_ID = re.compile(r"^\|\s*[\[`*]*([A-Z][1-9]\d*)(?:-[a-z0-9-]+)?[\]`*]*(?:\([^)|]*\))?[`*]*\s*\|")
+_CELL_ID = r"[\[`*]*([A-Z][1-9]\d*)(?:-[a-z0-9-]+)?[\]`*]*(?:\([^)|]*\))?[`*]*"
+_ROW_ID = re.compile(rf"^\|\s*{_CELL_ID}\s*\|")
 
 
 def register_ids(suite: Suite) -> dict[TaskId, str]:
@@ -39,3 +40,9 @@ def row_ids(path: Path) -> dict[TaskId, int]:
         if task_id:
             found.setdefault(task_id, number)
     return found
+
+
+def cell_id(cell: str) -> TaskId | None:
+    """The task that a first cell names: `H23` or its directory's name, plain, in code, bold or a link."""
+    match = re.fullmatch(_CELL_ID, cell.strip())
+    return parse_task_id(match[1]) if match else None
