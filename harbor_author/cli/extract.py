@@ -31,6 +31,7 @@ from harbor_author.scaffold import DEFAULT_SLUG, TaskRequest
 @click.option("--with", "wanted", multiple=True, metavar="GLOB", help="Keep these tests, as in 'tests/**'.")
 @click.option("--trap", is_flag=True, help="Make the state before the last commit a decoy.")
 @click.option("--scrub", is_flag=True, help="Remove what gives the answer away from comments and documents.")
+@click.option("--source", metavar="URL", help="Where the repository can be had, when it does not tell.")
 @click.option(
     "--accept-licence", metavar="WHO:WHY", help="Who takes a licence on that is not permissive, and why."
 )
@@ -53,6 +54,7 @@ def command(
     wanted: tuple[str, ...],
     trap: bool,
     scrub: bool,
+    source: str | None,
     accept_licence: str | None,
     host: str,
     language: str,
@@ -81,6 +83,7 @@ def command(
             cards=named,
             trap=trap,
             scrub=scrub,
+            source=source,
             accept_licence=accept_licence,
             host=host,
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,7 +13,7 @@ from harbor_author.mining.scrub import Hint, scrub
 from harbor_author.mining.states import Tree, TreeFile
 
 NOTICE: Final = "Exam material only; not to be published."
-_README: Final = re.compile(r"(?i)^readme(\.md)?$")
+_README: Final = "README.md"
 
 
 @dataclass(frozen=True)
@@ -57,14 +56,19 @@ def _set_private(tree: Tree) -> list[Edit]:
 
 
 def _give_notice(tree: Tree) -> list[Edit]:
-    path = next((path for path in sorted(tree) if _README.match(path)), None)
-    if path is None:
-        tree["README.md"] = TreeFile(data=f"{NOTICE}\n".encode())
-        return [Edit(path="README.md", what="added: the exam notice")]
-    file = tree[path]
+    """Put the notice first in README.md; one of another spelling is renamed, and where none is, one comes."""
+    edits = []
+    for path in sorted(tree):
+        if path != _README and path.lower() == _README.lower():
+            tree[_README] = tree.pop(path)
+            edits.append(Edit(path=_README, what=f"renamed from {path}"))
+    file = tree.get(_README)
+    if file is None:
+        tree[_README] = TreeFile(data=f"{NOTICE}\n".encode())
+        return [Edit(path=_README, what="added: the exam notice")]
     newline = b"\r\n" if b"\r\n" in file.data else b"\n"
-    tree[path] = TreeFile(data=NOTICE.encode() + newline + newline + file.data, executable=file.executable)
-    return [Edit(path=path, what="the exam notice stands first")]
+    tree[_README] = TreeFile(data=NOTICE.encode() + newline + newline + file.data, executable=file.executable)
+    return [*edits, Edit(path=_README, what="the exam notice stands first")]
 
 
 def scrub_fixture(before: Tree, others: Sequence[Tree], hints: Sequence[Hint]) -> tuple[Tree, list[Edit]]:

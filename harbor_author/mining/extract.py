@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pathspec
@@ -15,7 +15,7 @@ from harbor_author.mining.errors import MiningError
 from harbor_author.mining.git import BlobReader, Repository, open_repository
 from harbor_author.mining.hostdata import Host, load_host
 from harbor_author.mining.licence import Licence, find_licence, gate, is_licence_file
-from harbor_author.mining.manifest import entry_points, parse
+from harbor_author.mining.manifest import declared_address, entry_points, parse
 from harbor_author.mining.oracle import Plan, plan
 from harbor_author.mining.private import Find
 from harbor_author.mining.runtime import STATIC_POINTS, Runtime, choose_runtime
@@ -45,6 +45,7 @@ class ExtractRequest:
         trap: make the state before the last commit a decoy.
         scrub: remove what gives the answer away; else it is only reported.
         accept_licence: `WHO:WHY` when the licence is not permissive.
+        source: the repository's address, when neither its own settings nor its package.json tell.
     """
 
     repository: Path
@@ -56,6 +57,7 @@ class ExtractRequest:
     trap: bool = False
     scrub: bool = False
     accept_licence: str | None = None
+    source: str | None = None
     host: str = "dsh"
     size_limit: int = SIZE_LIMIT
 
@@ -131,6 +133,10 @@ def read_extraction(request: ExtractRequest, *, known_cards: Sequence[str], host
             ),
             request.accept_licence,
         )
+    address = request.source or source.remote or declared_address(manifest_after or manifest_before)
+    source = replace(source, remote=address)
+    if address is None:
+        remarks.append("nothing tells where the repository can be had: say it with --source URL")
     if licence.path is None and licence.accepted_by is None:
         remarks.append("no licence text travels: the licence is only declared in package.json")
     fixture, edits, finds = prepare(states.before, licence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"')
@@ -96,6 +96,19 @@ def entry_points(manifest: dict[str, Any] | None, host_keys: tuple[str, ...]) ->
         found += [value for value in _strings(manifest.get(key)) if not value.startswith(("../", "/"))]
     paths = [re.sub(r"^\./", "", value) for value in found]
     return list(dict.fromkeys(path for path in paths if "/" in path or "." in path))
+
+
+def declared_address(manifest: Mapping[str, Any] | None) -> str | None:
+    """Where the manifest says that its repository is: `repository`, as a URL or a short form of a forge."""
+    value = (manifest or {}).get("repository")
+    if isinstance(value, dict):
+        value = value.get("url")
+    if not isinstance(value, str):
+        return None
+    if short := re.fullmatch(r"(?:(github|gitlab|bitbucket):)?([\w.-]+/[\w.-]+)", value):
+        forge = {"gitlab": "gitlab.com", "bitbucket": "bitbucket.org"}.get(short[1] or "", "github.com")
+        return f"https://{forge}/{short[2]}"
+    return value.removeprefix("git+") if re.match(r"^(git\+)?(https?|ssh|git)://|^git@", value) else None
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -135,8 +135,7 @@ def _patterns() -> Sequence[tuple[str, tuple[bytes, ...], tuple[re.Pattern[bytes
                 continue
             denylist: Sequence[re.Pattern[str]] = vars(detector)["denylist"]
             patterns = tuple(
-                re.compile(pattern.pattern.encode(), pattern.flags & ~re.UNICODE)
-                for pattern in denylist
+                re.compile(pattern.pattern.encode(), pattern.flags & ~re.UNICODE) for pattern in denylist
             )
             found.append((str(detector.secret_type).lower(), anchors, patterns))
     return tuple(found)

@@ -97,7 +97,11 @@ def extract_text(made: Extracted, *, dry_run: bool, scrubbed: bool) -> str:
         f"  on the host: {printable(check.says)}: {check.points} points" for check in found.runtime.checks
     ]
     for package in found.dependencies:
-        how = "not declared for those who install it" if package.undeclared else f"declared in {package.declared}"
+        how = (
+            "not declared for those who install it"
+            if package.undeclared
+            else f"declared in {package.declared}"
+        )
         lines.append(f"  needs at start: {package.name} {package.version or '(no version known)'}, {how}")
     lines += [f"  left out: {printable(path)}" for path in _left_out(found)]
     lines += [f"  edited: {printable(edit.path)}: {edit.what}" for edit in found.edits]

@@ -7,7 +7,7 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,16 @@ from harbor_author.mining.extract import (
 )
 from harbor_author.mining.oracle import plan, solve_script
 from harbor_author.mining.states import Tree
-from harbor_author.scaffold import TaskRequest, check_request, render, task_files, task_words, templates_dir
+from harbor_author.scaffold import (
+    DEFAULT_SLUG,
+    TaskRequest,
+    check_request,
+    one_line,
+    render,
+    task_files,
+    task_words,
+    templates_dir,
+)
 from harbor_author.suite import Suite, TaskName, next_id, reserve_task, slugify
 
 _SCAFFOLD_ONLY = ("environment/fixture/", "solution/", "tests/judge.mjs", "tests/service.mjs")
@@ -78,14 +87,11 @@ def extract_task(
 
 
 def _named(task: TaskRequest, found: Extraction) -> TaskRequest:
-    from dataclasses import replace
-
-    from harbor_author.scaffold import DEFAULT_SLUG
-
     name = (found.package or found.source.name).rpartition("/")[2]
     slug = task.slug if task.slug != DEFAULT_SLUG else (slugify(name) or DEFAULT_SLUG)
     cards = tuple(dict.fromkeys((*task.cards, *found.cards)))
-    return replace(task, slug=slug, cards=cards)
+    title = task.title if task.title is not None else f"Migrate {one_line(name)[:100]} to its new host"
+    return replace(task, slug=slug, cards=cards, title=title)
 
 
 def all_files(
@@ -175,8 +181,10 @@ def _provenance(found: Extraction) -> dict[str, TaskFile]:
             "accepted_by": licence.accepted_by,
             "accepted_why": licence.accepted_why,
         },
-        "fixture": _digests(found.fixture, found.upstream_before),
-        "solution": _digests({path: found.after[path] for path in found.plan.copies}, found.upstream_after),
+        "fixture": _digests("environment/fixture", found.fixture, found.upstream_before),
+        "solution": _digests(
+            "solution/plugin", {path: found.after[path] for path in found.plan.copies}, found.upstream_after
+        ),
         "removed_by_solution": list(found.plan.removals),
         "left_out": [
             {"path": item.path, "why": item.why, "changed": item.changed} for item in found.left_out
@@ -192,16 +200,16 @@ def _provenance(found: Extraction) -> dict[str, TaskFile]:
     return files
 
 
-def _digests(tree: Tree, upstream: Tree) -> dict[str, dict[str, str]]:
-    """SHA-256 of each file, and of upstream's where it differs (absent: the task added the file)."""
-    digests = {}
+def _digests(folder: str, tree: Tree, upstream: Tree) -> list[dict[str, Any]]:
+    """SHA-256 of each file as it lies in the task, and of upstream's where that differs (null: the task added it)."""
+    digests = []
     for path, file in sorted(tree.items()):
-        entry = {"sha256": hashlib.sha256(file.data).hexdigest()}
+        entry: dict[str, Any] = {"path": f"{folder}/{path}", "sha256": hashlib.sha256(file.data).hexdigest()}
         if path not in upstream:
-            entry["upstream"] = "none"
+            entry["upstream"] = None
         elif upstream[path].data != file.data:
-            entry["upstream"] = hashlib.sha256(upstream[path].data).hexdigest()
-        digests[path] = entry
+            entry["upstream"] = {"sha256": hashlib.sha256(upstream[path].data).hexdigest()}
+        digests.append(entry)
     return digests
 
 

@@ -13,7 +13,7 @@ from harbor_author.scaffold.new import (
     task_words,
 )
 from harbor_author.scaffold.rename import Renaming, rename_task
-from harbor_author.scaffold.render import RenderedFile, pypi_version, render, templates_dir
+from harbor_author.scaffold.render import RenderedFile, one_line, pypi_version, render, templates_dir
 
 __all__ = [
     "DEFAULT_SLUG",
@@ -27,6 +27,7 @@ __all__ = [
     "import_suite",
     "init_suite",
     "new_task",
+    "one_line",
     "parse_host",
     "pypi_version",
     "rename_task",

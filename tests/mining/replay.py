@@ -45,6 +45,7 @@ def manifest(**changes: object) -> str:
         "description": "Shows what the agent works on",
         "type": "module",
         "license": "MIT",
+        "repository": "github:example/board",
         "main": "./.dsh-plugin/index.js",
         "dsh": {"entry": "./.dsh-plugin/index.js"},
         "peerDependencies": {"@deepseek-ai/dsh-base": "^0.1.0"},
