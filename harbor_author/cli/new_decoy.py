@@ -7,13 +7,14 @@ from pathlib import Path
 import click
 
 from harbor_author.cli.common import author_command, open_suite, suite_option
+from harbor_author.cli.complete import task_names
 from harbor_author.suite import find_suite_or_none, resolve_tasks
 
 
 @author_command(
     "author new-decoy H23 keeps-manifest --max-score 40", "author new-decoy H23 by-rename --variant"
 )
-@click.argument("task")
+@click.argument("task", shell_complete=task_names)
 @click.argument("name")
 @suite_option
 @click.option("--variant", is_flag=True, help="An independent right submission, which must score full marks.")

@@ -11,6 +11,7 @@ from types import FrameType
 import click
 
 from harbor_author.cli.common import author_command, json_option, open_suite, print_json, suite_option
+from harbor_author.cli.complete import task_names
 from harbor_author.suite import Suite, Task, find_suite_or_none, resolve_tasks
 
 
@@ -40,9 +41,12 @@ def interrupt_on_sigterm() -> None:
 
 
 @author_command(
-    "author oracle-check H23", "author oracle-check --all --jobs 4 --json", "author oracle-check H23 --matrix"
+    "author oracle-check H23",
+    "author oracle-check H23 --matrix --repeat 10",
+    "author oracle-check --all --changed --shard 3/16 --json",
+    "author oracle-check H23 --runner harbor --env daytona",
 )
-@click.argument("tasks", nargs=-1, metavar="[TASK]...")
+@click.argument("tasks", nargs=-1, metavar="[TASK]...", shell_complete=task_names)
 @click.option("--all", "every", is_flag=True, help="Every task of the suite.")
 @suite_option
 @json_option
@@ -60,6 +64,30 @@ def interrupt_on_sigterm() -> None:
 @click.option("--repeat", type=click.IntRange(min=1), help="Run each basic trial so often, and compare.")
 @click.option("--clock", metavar="OFFSET", default="", help="Also with the clock set off, such as +365d.")
 @click.option("--no-network", "offline", is_flag=True, help="Also without network.")
+@click.option("--changed", is_flag=True, help="Leave out of the report what a current receipt covers.")
+@click.option("--resume", is_flag=True, help="Leave alone also what failed, while its receipt is current.")
+@click.option(
+    "--shard", "shard_text", metavar="I/N", help="Only part I of N of the tasks, by a stable hash of the ID."
+)
+@click.option(
+    "--watch", "watching", is_flag=True, help="Then prove again each task that is saved, until interrupted."
+)
+@click.option(
+    "--runner",
+    type=click.Choice(["local", "harbor"]),
+    default="local",
+    show_default=True,
+    help="Who runs the trials.",
+)
+@click.option("--env", "environment", default="docker", show_default=True, help="Harbor's environment.")
+@click.option(
+    "--harbor",
+    "harbor_command",
+    default="harbor",
+    show_default=True,
+    metavar="COMMAND",
+    help="Harbor's command.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Every stage, the build's output, every log's tail.")
 def command(
     tasks: tuple[str, ...],
@@ -74,6 +102,13 @@ def command(
     repeat: int | None,
     clock: str,
     offline: bool,
+    changed: bool,
+    resume: bool,
+    shard_text: str | None,
+    watching: bool,
+    runner: str,
+    environment: str,
+    harbor_command: str,
     verbose: bool,
 ) -> int:
     """Prove in fresh containers that a judge separates right from wrong.
@@ -83,20 +118,37 @@ def command(
     while all that it depends on is unchanged, the task is not run again.
     """
     from harbor_author.proof import oracle_check, report
+    from harbor_author.proof.harbor_runner import HarborRunner, check_by_harbor
     from harbor_author.proof.matrix import Scope, options_for
     from harbor_author.proof.progress import choose
+    from harbor_author.proof.shards import parse_shard, select
+    from harbor_author.proof.watch import watch
 
     chosen = select_tasks(tasks, every, suite_dir)
+    if shard_text is not None:
+        chosen = select(chosen, parse_shard(shard_text))
     scope = Scope(matrix=matrix, budget=budget, repeat=repeat, clock=clock, offline=offline)
-    options = options_for(scope, jobs=jobs, keep=keep, force=force)
+    options = options_for(scope, jobs=jobs, keep=keep, force=force, resume=resume)
+    by_harbor = HarborRunner(harbor_command, environment, jobs or 2) if runner == "harbor" else None
     interrupt_on_sigterm()
-    progress = choose(quiet=False, verbose=verbose, environ=os.environ, stream=sys.stderr)
-    try:
-        results = oracle_check(chosen, options, progress=progress)
-    finally:
-        progress.close()
-    if as_json:
-        print_json(report.document(results))
-    else:
-        click.echo(report.text(results, verbose=verbose, keep=keep))
-    return report.exit_status(results)
+
+    def prove(some: list[Task]) -> int:
+        progress = choose(quiet=False, verbose=verbose, environ=os.environ, stream=sys.stderr)
+        try:
+            if by_harbor is not None:
+                results = check_by_harbor(some, by_harbor, progress=progress)
+            else:
+                results = oracle_check(some, options, progress=progress)
+        finally:
+            progress.close()
+        if as_json:
+            print_json(report.document(results))
+        else:
+            shown = [result for result in results if not (changed and result.is_current)]
+            click.echo(report.text(shown, verbose=verbose, keep=keep) or "nothing has changed")
+        return report.exit_status(results)
+
+    status = prove(chosen)
+    if watching:
+        watch(chosen, prove)
+    return status

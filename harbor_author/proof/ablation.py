@@ -97,14 +97,19 @@ def _sections(change: Change) -> tuple[list[Unit], list[str]]:
     text = change.after.text
     lines = text.splitlines(keepends=True)
     starts = [number for number, line in enumerate(lines) if _HEADING.match(line)]
-    units = []
+    units, silent = [], []
     for number, start in enumerate(starts):
         end = starts[number + 1] if number + 1 < len(starts) else len(lines)
         if not any(line.strip() for line in lines[start + 1 : end]):
             continue  # a title alone
-        data = "".join(lines[:start] + lines[end:]).encode()
-        units.append(Unit(change.path, start + 1, replace(change.after, data=data)))
-    return units, []
+        unit = Unit(
+            change.path, start + 1, replace(change.after, data="".join(lines[:start] + lines[end:]).encode())
+        )
+        if number == 0 and len(starts) > 1 and lines[start].startswith("# "):
+            silent.append(unit.label)  # the introduction under the document's title
+        else:
+            units.append(unit)
+    return units, silent
 
 
 def trials(units: Iterable[Unit], oracle: Submission) -> list[Planned]:

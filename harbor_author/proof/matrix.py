@@ -210,15 +210,17 @@ def _card_ids(task: Task, document: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def options_for(scope: Scope, *, jobs: int | None = None, keep: bool = False, force: bool = False) -> Options:
+def options_for(
+    scope: Scope, *, jobs: int | None = None, keep: bool = False, force: bool = False, resume: bool = False
+) -> Options:
     """The options of a run of that scope. What is more than the two basic trials is asked of the receipt, too."""
-    plain = scope == Scope(matrix=False, budget=scope.budget)
-    if plain:
-        return Options(jobs=jobs, keep=keep, force=force)
+    options = Options(jobs=jobs, keep=keep, force=force, resume=resume)
+    if scope == Scope(matrix=False, budget=scope.budget):
+        return options
     needs = ["untouched", "oracle"]
     runs = max(scope.repeat or 1, ORACLE_RUNS if scope.matrix else 1)
     needs += [f"oracle#{number}" for number in range(2, runs + 1)]
     needs += ["forged"] if scope.matrix else []
     needs += ["clock:oracle"] if scope.clock else []
     needs += ["no-network:oracle"] if scope.offline else []
-    return Options(jobs=jobs, keep=keep, force=force, programme=partial(Matrix, scope), needs=tuple(needs))
+    return replace(options, programme=partial(Matrix, scope), needs=tuple(needs))

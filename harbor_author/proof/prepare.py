@@ -93,14 +93,20 @@ def check_startable(task_dir: Path, config: TaskConfig) -> None:
 
 
 def _check_test_script(task_dir: Path, config: TaskConfig) -> None:
-    scripts = [task_dir / "tests" / "test.sh"]
-    scripts += [task_dir / "steps" / step.name / "tests" / "test.sh" for step in config.steps]
-    present = [script for script in scripts if script.is_file()]
     bundled = config.separate_verifier() and verifier_environment(task_dir, config)[2]
-    if not present and not bundled and not config.steps:
+    if not (task_dir / "tests" / "test.sh").is_file() and not bundled and not config.steps:
         raise TaskRefusedError("task-invalid", "there is no tests/test.sh", path=task_dir)
-    for script in present:
-        line = crlf_line(script)
+    refuse_crlf(task_dir)
+
+
+def refuse_crlf(task_dir: Path) -> None:
+    """Refuse a test.sh that Linux cannot run.
+
+    Raises:
+        TaskRefusedError: one has CRLF line endings (`crlf-script`).
+    """
+    for script in [task_dir / "tests" / "test.sh", *sorted(task_dir.glob("steps/*/tests/test.sh"))]:
+        line = crlf_line(script) if script.is_file() else None
         if line is not None:
             raise TaskRefusedError("crlf-script", "has CRLF line endings", path=script, line=line)
 

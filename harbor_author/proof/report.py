@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from harbor_author.output.text import printable
+from harbor_author.proof.ablation import PREFIX
 from harbor_author.proof.flaky import spreads
 from harbor_author.proof.verdict import Trial
 from harbor_author.proof.workflow import NOT_THE_TASK, ProofResult
@@ -140,8 +141,12 @@ def _task_lines(result: ProofResult, *, verbose: bool, keep: bool) -> list[str]:
 
 
 def _without_repeats(trials: Sequence[Trial]) -> tuple[list[Trial], list[str]]:
-    """The trials but repetitions that came out as the first one did, and a line on each repeated submission."""
-    shown = [trial for trial in trials if "#" not in trial.name or trial.verdict != "pass"]
+    """The trials that need a line of their own, and a line on each repeated submission. Ablation has its table."""
+    shown = [
+        trial
+        for trial in trials
+        if trial.verdict != "pass" or not ("#" in trial.name or trial.name.startswith(PREFIX))
+    ]
     return shown, [f"  repeated {spread}" for spread in spreads(trials)]
 
 

@@ -58,11 +58,19 @@ class ProofResult:
 
 @dataclass(frozen=True)
 class Options:
-    """How to prove. `jobs` counts containers at once; None: as many as there are processors, at least two."""
+    """How to prove.
+
+    Attributes:
+        jobs: containers at once; None: as many as there are processors, at least two.
+        force: run also what a current receipt covers.
+        resume: leave alone also what failed, while its receipt is current.
+        needs: trials that a receipt must have to cover this run.
+    """
 
     jobs: int | None = None
     keep: bool = False
     force: bool = False
+    resume: bool = False
     write: bool = True
     programme: ProgrammeFactory = Basic
     needs: tuple[str, ...] = ("untouched", "oracle")
@@ -113,13 +121,17 @@ class _Proof:
             return False
         bases = image_ids(receipts.known_bases(task))
         currency = receipts.check_receipt(task, bases, needs=self._options.needs)
-        if currency.state != "current" or currency.receipt is None or currency.receipt.verdict != "pass":
+        receipt = currency.receipt
+        if currency.state != "current" or receipt is None:
             return False
+        if receipt.verdict != "pass" and not self._options.resume:
+            return False
+        cause = receipt.document.get("cause")
         self._results[index] = ProofResult(
             task.label,
-            "pass",
-            None,
-            trials=tuple(_remembered(trial) for trial in currency.receipt.trials),
+            receipt.verdict,
+            cause if cause in CAUSES else None,
+            trials=tuple(_remembered(trial) for trial in receipt.trials),
             is_current=True,
             notes=currency.notes,
             receipt=path,
