@@ -11,16 +11,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import IO
 
 from harbor_author.checks.context import TaskFiles
+from harbor_author.checks.verdicts import ToolFault, VerdictCache
 
 _TIMEOUT_S = 60.0
-_CACHE_LIMIT = 20_000
 #: Longer texts are data.
 _SIZE_LIMIT = 512 << 10
 
@@ -32,7 +32,7 @@ done
 """
 #: Parses as Node.js itself would by the file's ending, without running anything.
 _NODE_DRIVER = r"""
-const vm = require('node:vm'), fs = require('node:fs');
+const vm = require('node:vm'), fs = require('node:fs'), { spawnSync } = require('node:child_process');
 for (const file of fs.readFileSync(0, 'utf8').split('\0').filter(Boolean)) {
   let text = fs.readFileSync(file, 'utf8'), fault = null;
   const module = (t) => new vm.SourceTextModule(t, { identifier: 'J' });
@@ -41,23 +41,18 @@ for (const file of fs.readFileSync(0, 'utf8').split('\0').filter(Boolean)) {
   const attempts = file.endsWith('.mjs') ? [module] : file.endsWith('.cjs') ? [script] : [script, module];
   for (const attempt of attempts) {
     try { attempt(text); fault = null; break; } catch (error) {
-      const at = /J:(\d+)/.exec(String(error.stack));
-      fault = { line: at ? Number(at[1]) : null, message: String(error.message) };
+      fault = { line: null, message: String(error.message) };
     }
+  }
+  if (fault) {
+    // The module parser names no line; the command does.
+    const told = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8', timeout: 10000 });
+    const at = /:(\d+)\n/.exec(told.stderr ?? '');
+    if (at) fault.line = Number(at[1]);
   }
   process.stdout.write(JSON.stringify({ file, fault }) + '\n');
 }
 """
-
-
-@dataclass(frozen=True)
-class ToolFault:
-    """One complaint of a program about a file; `code` is the program's own name for it."""
-
-    message: str
-    line: int | None
-    column: int | None = None
-    code: str = ""
 
 
 @dataclass
@@ -94,117 +89,84 @@ def _program(name: str) -> str | None:
     return str(beside) if beside.is_file() else shutil.which(name)
 
 
-class _Cache:
-    """Verdicts of earlier runs, by program and digest; losing it costs time and nothing else."""
-
-    def __init__(self) -> None:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        self._path = Path(base) / "harbor-author" / "checks-1.json"
-        self._verdicts = self._load()
-        self._fresh: dict[str, dict[str, tuple[ToolFault, ...]]] = {}
-        self._identity: dict[str, str] = {}
-
-    def _load(self) -> dict[str, dict[str, tuple[ToolFault, ...]]]:
-        try:
-            raw = json.loads(self._path.read_bytes())
-            return {
-                identity: {key: tuple(ToolFault(*fault) for fault in faults) for key, faults in kept.items()}
-                for identity, kept in raw.items()
-            }
-        except (OSError, ValueError, TypeError, AttributeError):
-            return {}
-
-    def known(self, tool: str, program: str) -> dict[str, tuple[ToolFault, ...]]:
-        """Verdicts of just this build of a program."""
-        info = Path(program).stat()
-        self._identity[tool] = f"{program} {info.st_size} {info.st_mtime_ns}"
-        return self._verdicts.get(self._identity[tool], {})
-
-    def add(self, tool: str, verdicts: Mapping[str, tuple[ToolFault, ...]]) -> None:
-        self._fresh.setdefault(self._identity[tool], {}).update(verdicts)
-
-    def save(self) -> None:
-        if not any(self._fresh.values()):
-            return
-        merged = self._load()
-        for identity, verdicts in self._fresh.items():
-            kept = {**merged.get(identity, {}), **verdicts}
-            merged[identity] = dict(list(kept.items())[-_CACHE_LIMIT:])
-        document = {
-            identity: {
-                key: [[f.message, f.line, f.column, f.code] for f in faults] for key, faults in kept.items()
-            }
-            for identity, kept in merged.items()
-        }
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=self._path.parent)
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as stream:
-                json.dump(document, stream, separators=(",", ":"))
-            Path(name).replace(self._path)
-        except OSError:
-            return
-
-
 class Run:
-    """The programs at work on a batch of tasks: construct, do something else, then `finish`."""
+    """The programs at work on a batch of tasks: construct, do something else, then `finish`.
+
+    The programs read copies in a directory of ours, so that a verdict is about just the bytes that we read, whatever
+    happens to the files meanwhile.
+    """
 
     def __init__(self, tasks: Iterable[TaskFiles]) -> None:
         self.results = Results()
-        self._wanted: dict[str, dict[str, str]] = {"bash": {}, "shellcheck": {}, "node": {}}
+        wanted: dict[str, dict[str, tuple[str, bytes]]] = {"bash": {}, "shellcheck": {}, "node": {}}
+
+        def want(tool: str, path: str, data: bytes) -> None:
+            wanted[tool].setdefault(key_of(tool, data), (Path(path).suffix or ".sh", data))
+
         for task in tasks:
             for path in task.shell_scripts:
                 data = task.data(path)
                 if data and len(data) < _SIZE_LIMIT and b"\r" not in data and b"\0" not in data:
-                    self._want("bash", task, path, data)
+                    want("bash", path, data)
                     if task.script(path).interpreter in ("sh", "bash", "dash", "ksh", ""):
-                        self._want("shellcheck", task, path, data)
+                        want("shellcheck", path, data)
             for path in judge_modules(task):
                 data = task.data(path)
                 if len(data) < _SIZE_LIMIT and b"\0" not in data:
-                    self._want("node", task, path, data)
-        self._cache = _Cache()
-        self._jobs: dict[str, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}
-        for tool in self._wanted:
-            self._start(tool)
+                    want("node", path, data)
+        self._cache = VerdictCache()
+        self._copies: tempfile.TemporaryDirectory[str] | None = None
+        self._jobs: dict[str, tuple[subprocess.Popen[bytes], IO[bytes], dict[str, str]]] = {}
+        for tool, texts in wanted.items():
+            self._start(tool, texts)
 
-    def _want(self, tool: str, task: TaskFiles, path: str, data: bytes) -> None:
-        self._wanted[tool].setdefault(key_of(tool, data), os.fspath(task.root / path))
-
-    def _start(self, tool: str) -> None:
+    def _start(self, tool: str, wanted: dict[str, tuple[str, bytes]]) -> None:
         program = _program(tool)
         if program is None:
             self.results.missing[tool] = f"{tool} is not on PATH"
             return
-        known = self._cache.known(tool, program)
-        self.results.faults[tool] = {k: known[k] for k in self._wanted[tool] if k in known}
-        files = [path for key, path in self._wanted[tool].items() if key not in known]
-        if not files:
+        known = self._cache.known(tool, program, _DRIVERS.get(tool, ""))
+        self.results.faults[tool] = {key: known[key] for key in wanted if key in known}
+        names = self._copy(tool, {key: text for key, text in wanted.items() if key not in known})
+        if not names:
             return
         if tool == "bash":
-            command = [program, "--norc", "-c", _BASH_DRIVER, "bash", *files]
+            command = [program, "--norc", "-c", _BASH_DRIVER, "bash", *names]
         elif tool == "shellcheck":
-            command = [program, "--norc", "--severity=error", "--format=json1", "--", *files]
+            command = [program, "--norc", "--severity=error", "--format=json1", "--", *names]
         else:
             command = [program, "--no-warnings", "--experimental-vm-modules", "-e", _NODE_DRIVER]
         environment = {k: v for k, v in os.environ.items() if k not in ("BASH_ENV", "ENV", "NODE_OPTIONS")}
         environment["LC_ALL"] = "C.UTF-8"
         output = tempfile.TemporaryFile()  # noqa: SIM115 - closed in finish
-        stdin: IO[bytes] | int = subprocess.DEVNULL
-        if tool == "node":
-            stdin = tempfile.TemporaryFile()  # noqa: SIM115
-            stdin.write("\0".join(files).encode("utf-8", "surrogateescape"))
-            stdin.seek(0)
-        process = subprocess.Popen(
-            command, stdin=stdin, stdout=output, stderr=subprocess.DEVNULL, env=environment
-        )
-        if not isinstance(stdin, int):
-            stdin.close()
-        self._jobs[tool] = (process, output)
+        with tempfile.TemporaryFile() as names_file:
+            names_file.write("\0".join(names).encode())
+            names_file.seek(0)
+            process = subprocess.Popen(
+                command,
+                stdin=names_file if tool == "node" else subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+            )
+        self._jobs[tool] = (process, output, names)
+
+    def _copy(self, tool: str, texts: dict[str, tuple[str, bytes]]) -> dict[str, str]:
+        """Write texts where the program shall read them; path -> key."""
+        if not texts:
+            return {}
+        if self._copies is None:
+            self._copies = tempfile.TemporaryDirectory(prefix="author-checks-")
+        names = {}
+        for number, (key, (suffix, data)) in enumerate(texts.items()):
+            path = f"{self._copies.name}/{tool}-{number}{suffix}"
+            Path(path).write_bytes(data)
+            names[path] = key
+        return names
 
     def finish(self) -> Results:
         """Wait for the programs; one that hangs is ended, and said to have given no verdict."""
-        for tool, (process, output) in self._jobs.items():
+        for tool, (process, output, names) in self._jobs.items():
             with output:
                 try:
                     process.wait(_TIMEOUT_S)
@@ -214,16 +176,15 @@ class Run:
                     self.results.missing[tool] = f"{tool} did not end within {_TIMEOUT_S:.0f} s"
                     continue
                 output.seek(0)
-                text = output.read().decode("utf-8", "surrogateescape")
-            keys = {path: key for key, path in self._wanted[tool].items()}
-            found = _PARSERS[tool](text, keys)
-            verdicts = {}
-            for path, faults in found.items():
-                key = keys.get(path)
-                if key is not None:
-                    verdicts[key] = tuple(faults)
+                text = output.read().decode("utf-8", "replace")
+            found = _PARSERS[tool](text, list(names))
+            verdicts = {names[path]: tuple(faults) for path, faults in found.items() if path in names}
+            if len(verdicts) < len(names):
+                self.results.missing[tool] = f"{tool} gave no verdict on {len(names) - len(verdicts)} files"
             self.results.faults[tool].update(verdicts)
             self._cache.add(tool, verdicts)
+        if self._copies is not None:
+            self._copies.cleanup()
         self._cache.save()
         return self.results
 
@@ -278,4 +239,5 @@ def _node(text: str, files: Iterable[str]) -> dict[str, list[ToolFault]]:
     return found
 
 
+_DRIVERS = {"bash": _BASH_DRIVER, "node": _NODE_DRIVER}
 _PARSERS = {"bash": _bash, "shellcheck": _shellcheck, "node": _node}

@@ -55,9 +55,7 @@ def _python(text: str) -> Habit:
             return "always"
     # A default written before anything can fail also leaves a reward behind.
     for statement in module.body:
-        if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Assign, ast.FunctionDef, ast.ClassDef)):
-            continue
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        if _inert(statement):
             continue
         if _mentions(statement, writers) and isinstance(statement, (ast.Expr, ast.With)):
             return "always" if not _reads_first(statement) else "may"
@@ -65,6 +63,18 @@ def _python(text: str) -> Habit:
             continue
         break
     return "may"
+
+
+def _inert(statement: ast.stmt) -> bool:
+    """A statement that looks at nothing and cannot fail: imports, definitions, texts, constants and paths."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
+        return True
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    if not isinstance(statement, ast.Assign):
+        return False
+    calls = [ast.unparse(n.func) for n in ast.walk(statement.value) if isinstance(n, ast.Call)]
+    return all(re.fullmatch(r"(?:pathlib\.)?Path|os\.path\.join", name) for name in calls)
 
 
 def _writers(module: ast.Module) -> set[str]:
@@ -140,9 +150,7 @@ def writes_unconditionally(name: str, text: str) -> int | None:
         return None
     writers = _writers(module)
     for statement in module.body:
-        if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Assign)):
-            continue
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        if _inert(statement):
             continue
         if not isinstance(statement, (ast.Expr, ast.With)):
             return None

@@ -112,6 +112,9 @@ def _sections(name: str, docstring: str) -> dict[str, str]:
         else:
             parts[current].append(line)
     texts = {key: inspect.cleandoc("\n".join(lines)).strip() for key, lines in parts.items()}
+    for key in ("why", "fix"):
+        if texts.get(key, "")[:1].islower():
+            texts[key] = texts[key][0].upper() + texts[key][1:]
     for section in ("what", *SECTIONS):
         if not texts.get(section):
             raise TypeError(f"rule {name!r}: its docstring has no {section.capitalize()}")

@@ -143,6 +143,10 @@ def swallowed_failure(files: TaskFiles) -> Iterator[Problem]:
             yield Problem(message, path, command.line, command.column)
 
 
+#: A program that writes its verdict into a file.
+_LEAVES_SOMETHING = re.compile(r"/logs/verifier|writeFile|write_text|\.write\(|json\.dump\(|>\s*/tmp/")
+
+
 def _writes_reward(files: TaskFiles, command: Command) -> bool:
     for word in command.argv:
         match = _PLACE.match(word)
@@ -151,7 +155,7 @@ def _writes_reward(files: TaskFiles, command: Command) -> bool:
                 path = prefix + match["path"]
                 if not files.is_file(path):
                     continue
-                if re.search(r"/logs/verifier|/tmp/|writeFile|open\(", files.text(path)):
+                if _LEAVES_SOMETHING.search(files.text(path)):
                     return True
     return False
 

@@ -13,6 +13,7 @@ from harbor_author.checks.registry import rule
 _SHELLCHECK_NOT = frozenset(
     {
         "SC1017",  # carriage return: crlf-line-ends
+        "SC2096",  # two words: bad-shebang
         "SC1071",  # not a shell that it knows
         "SC1082",  # byte-order mark
         "SC1084",

@@ -1,0 +1,76 @@
+"""What bash, node and shellcheck said of a text, kept from run to run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_CACHE_LIMIT = 20_000
+
+
+@dataclass(frozen=True)
+class ToolFault:
+    """One complaint of a program about a file; `code` is the program's own name for it."""
+
+    message: str
+    line: int | None
+    column: int | None = None
+    code: str = ""
+
+
+class VerdictCache:
+    """Verdicts of earlier runs, by program and digest; losing it costs time and nothing else."""
+
+    def __init__(self) -> None:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        self._path = Path(base) / "harbor-author" / "checks-2.json"
+        self._verdicts = self._load()
+        self._fresh: dict[str, dict[str, tuple[ToolFault, ...]]] = {}
+        self._identity: dict[str, str] = {}
+
+    def _load(self) -> dict[str, dict[str, tuple[ToolFault, ...]]]:
+        try:
+            raw = json.loads(self._path.read_bytes())
+            return {
+                identity: {key: tuple(ToolFault(*fault) for fault in faults) for key, faults in kept.items()}
+                for identity, kept in raw.items()
+            }
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    def known(self, tool: str, program: str, driver: str) -> dict[str, tuple[ToolFault, ...]]:
+        """Verdicts of just this build of a program, called in just this way."""
+        info = Path(program).stat()
+        way = hashlib.sha256(driver.encode()).hexdigest()[:8]
+        self._identity[tool] = f"{program} {info.st_size} {info.st_mtime_ns} {way}"
+        return self._verdicts.get(self._identity[tool], {})
+
+    def add(self, tool: str, verdicts: Mapping[str, tuple[ToolFault, ...]]) -> None:
+        self._fresh.setdefault(self._identity[tool], {}).update(verdicts)
+
+    def save(self) -> None:
+        if not any(self._fresh.values()):
+            return
+        merged = self._load()
+        for identity, verdicts in self._fresh.items():
+            kept = {**merged.get(identity, {}), **verdicts}
+            merged[identity] = dict(list(kept.items())[-_CACHE_LIMIT:])
+        document = {
+            identity: {
+                key: [[f.message, f.line, f.column, f.code] for f in faults] for key, faults in kept.items()
+            }
+            for identity, kept in merged.items()
+        }
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(dir=self._path.parent)
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as stream:
+                json.dump(document, stream, separators=(",", ":"))
+            Path(name).replace(self._path)
+        except OSError:
+            return

@@ -1,0 +1,105 @@
+"""Each rule against its faulty tasks and near misses; over all of them, precision and recall are 1."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from harbor_author.checks import Finding, all_rules, validate
+from tests.checks.cases import CASES, Case
+from tests.checks.support import sound_suite, sound_task, suite_task, task_at
+
+for _theme in ("scripts", "tasks", "environment", "suite"):
+    importlib.import_module(f"tests.checks.cases_{_theme}")
+
+Outcomes = Mapping[str, list[Finding]]
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
+    """What is found in each case. All are checked in a few runs, as a dataset is."""
+    root = tmp_path_factory.mktemp("cases")
+    found: dict[str, list[Finding]] = {}
+    groups: dict[tuple[bool, str], list[tuple[Case, Path]]] = {}
+    for case in CASES:
+        if case.inside:
+            draft = sound_suite(root / case.name)
+        else:
+            draft = sound_task(root / case.name)
+        case.mutate(draft)
+        groups.setdefault((case.inside, case.select), []).append((case, draft.root))
+    for (inside, select), members in groups.items():
+        tasks = []
+        for case, path in members:
+            if inside:
+                suite = root / case.name / "tasks"
+                (path,) = [p for p in suite.iterdir() if p.is_dir() and not p.name.startswith(("S", "M1-"))]
+                from tests.checks.support import Draft
+
+                tasks.append(suite_task(Draft(path)))
+            else:
+                tasks.append(task_at(path))
+        report = validate(tasks, select=[select] if select else (), jobs=1)
+        for case, task in zip((c for c, _ in members), tasks, strict=True):
+            prefix = str(root / case.name) + "/"
+            found[case.name] = [
+                f for f in report.findings if (f.path + "/").startswith(prefix) or f.path == str(task.path)
+            ]
+    return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_case(case: Case, outcomes: Outcomes) -> None:
+    found = outcomes[case.name]
+    told = "\n".join(f"{f.path}:{f.line}: {f.rule}: {f.message}" for f in found)
+    assert {f.rule for f in found} == case.expected, told
+    if case.where is not None:
+        places = {(f.path, f.line) for f in found if f.rule == case.rule}
+        files = {path for path, _ in places}
+        assert any(path.endswith(f"/{case.where}") for path in files) or not case.where, told
+        if case.line is not None:
+            assert case.line in {line for _, line in places}, told
+
+
+def test_every_rule_has_a_fault_and_a_near_miss() -> None:
+    faulty = {case.rule for case in CASES if case.expected and case.rule in case.expected}
+    missed = {case.rule for case in CASES if case.rule not in case.expected}
+    assert set(all_rules()) - faulty == _ELSEWHERE
+    assert set(all_rules()) - missed == _ELSEWHERE
+
+
+#: Tested where what they need can be made: a rule that crashes, a program that is missing, suppressions.
+_ELSEWHERE = {
+    "rule-crashed",
+    "missing-checker",
+    "unreadable-file",
+    "bad-suppression",
+    "expired-suppression",
+    "unused-suppression",
+}
+
+
+def test_precision_and_recall(outcomes: Outcomes, capsys: pytest.CaptureFixture[str]) -> None:
+    """Over all cases: what was found and should be, what was found and should not, what was missed."""
+    rows = []
+    for name in all_rules():
+        right = wrong = missed = 0
+        for case in CASES:
+            told = name in {f.rule for f in outcomes[case.name]}
+            should = name in case.expected
+            right += told and should
+            wrong += told and not should
+            missed += should and not told
+        rows.append((name, right, wrong, missed))
+    total = [sum(row[index] for row in rows) for index in (1, 2, 3)]
+    with capsys.disabled():
+        print(f"\n{'rule':34} found  false  missed")
+        for name, right, wrong, missed in rows:
+            print(f"{name:34} {right:5}  {wrong:5}  {missed:6}")
+        print(f"{len(rows)} rules, {len(CASES)} tasks: {total[0]} found, {total[1]} false, {total[2]} missed")
+    assert total[1] == 0
+    assert total[2] == 0
+    assert total[0] > len(all_rules())
