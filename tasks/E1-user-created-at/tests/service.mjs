@@ -52,7 +52,7 @@ export async function startService(judge, options = {}) {
   return service;
 }
 
-async function start(judge, step, directory, { entry = "src/server.ts", env = {}, start_s = 15 }) {
+async function start(judge, step, directory, { entry = "src/server.ts", env = {}, start_s = 30 }) {
   let listening;
   const address = new Promise((resolve) => {
     listening = resolve;
@@ -109,7 +109,7 @@ class Service {
    * @param {{headers?: object, timeout_s?: number}} [options]
    * @returns {Promise<Answer>}
    */
-  async call(method, where, body, { headers = {}, timeout_s = 3 } = {}) {
+  async call(method, where, body, { headers = {}, timeout_s = 10 } = {}) {
     if (this.address === null) return answerOf({ problem: "the service does not run" });
     if (this.#unanswered >= PATIENCE) return answerOf({ problem: "the service stopped answering" });
     const data = body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);

@@ -1,0 +1,54 @@
+import { Router } from "express";
+import { randomUUID } from "node:crypto";
+import { channelsFor, deliver, isChannelList } from "../channels.ts";
+import { sendReminders } from "../jobs/reminders.ts";
+import { type NotificationService, UnknownUserError } from "../services/notification-service.ts";
+
+export function notificationRoutes(service: NotificationService) {
+  const router = Router();
+
+  router.post("/notifications", async (request, response) => {
+    const { userId, message, channels } = request.body ?? {};
+    if (typeof userId !== "string" || typeof message !== "string" || message === "") {
+      response.status(400).json({ error: "userId and message are required" });
+      return;
+    }
+    if (channels !== undefined && !isChannelList(channels)) {
+      response.status(400).json({ error: "channels must be a list of email, sms or push" });
+      return;
+    }
+    try {
+      const user = service.user(userId);
+      if (user === undefined) throw new UnknownUserError(`no user ${userId}`);
+      const deliveries = await Promise.all(channelsFor(user, channels).map((name) => deliver(name, user, message)));
+      const status = deliveries.some((delivery) => delivery.status === "sent") ? ("sent" as const) : ("failed" as const);
+      const notification = { id: randomUUID(), userId, message, status, deliveries, createdAt: new Date().toISOString() };
+      service.add(notification);
+      response.status(notification.status === "sent" ? 201 : 502).json(notification);
+    } catch (error) {
+      if (!(error instanceof UnknownUserError)) throw error;
+      response.status(404).json({ error: error.message });
+    }
+  });
+
+  router.get("/notifications/:id", (request, response) => {
+    const notification = service.get(request.params.id);
+    if (notification === undefined) response.status(404).json({ error: "no such notification" });
+    else response.json(notification);
+  });
+
+  router.get("/users/:id/notifications", (request, response) => {
+    response.json(service.listFor(request.params.id));
+  });
+
+  router.post("/reminders", async (request, response) => {
+    const { userIds, message } = request.body ?? {};
+    if (!Array.isArray(userIds) || typeof message !== "string") {
+      response.status(400).json({ error: "userIds and message are required" });
+      return;
+    }
+    response.json(await sendReminders(service, userIds, message));
+  });
+
+  return router;
+}
