@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from harbor_author.scoring.calibration import Calibration
 from harbor_author.scoring.evaluation import Evaluation
 from harbor_author.scoring.explanation import Explanation, Words
 from harbor_author.scoring.grading import shortened
@@ -66,3 +67,27 @@ def _held(words: Words, printable: Callable[[str], str]) -> str:
     language = f" ({printable(words.language)})" if words.language else ""
     held = ", ".join(map(printable, words.holds)) or "no word"
     return f"{len(words.holds)} of {words.required} needed{language}: {held}"
+
+
+def calibration_rows(calibration: Calibration) -> list[list[str]]:
+    """The table of reports, its header first."""
+    rows = [["report", "kind", "score", "expected", ""]]
+    for outcome in calibration.outcomes:
+        expectation = outcome.expectation
+        if expectation.finds is None:
+            wanted = f"{expectation.min_score:g} to {expectation.max_score:g}"
+        else:
+            wanted = ", ".join(sorted(expectation.finds)) or "nothing"
+        verdict = "MISSED" if outcome.problems else "ok"
+        rows.append([expectation.name, expectation.kind, f"{outcome.grade.score:g}", wanted, verdict])
+    return rows
+
+
+def confusion_rows(calibration: Calibration) -> list[list[str]]:
+    """The confusion table, its header first."""
+    header = ["finding", "named: found", "named: missed", "not named: found", "not named: not found"]
+    counts = [
+        [row.id, *map(str, (row.hits, row.misses, row.false_alarms, row.rejections))]
+        for row in calibration.confusion
+    ]
+    return [header, *counts]
