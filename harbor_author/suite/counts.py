@@ -24,7 +24,10 @@ _TASKS = re.compile(
     rf"(?=\**(?:{_WORDS}tasks\b|\s*(?:个任务|道题|道任务)))",
     re.IGNORECASE,
 )
-_BARE_TASKS = re.compile(rf"(?<![\w.,-]){_N}(?={_WORDS}tasks\b|\**\s*(?:个任务|道题|道任务))", re.IGNORECASE)
+_BARE_TASKS = re.compile(
+    rf"(?<![\w.,-]){_N}(?!\**\s+(?:written|hands-on))(?={_WORDS}tasks\b|\**\s*(?:个任务|道题|道任务))",
+    re.IGNORECASE,
+)
 #: A sentence about a part of the suite counts that part.
 _PARTIAL = re.compile(r"\b(?:series|each|every|per)\b|系列|每", re.IGNORECASE)
 _NEXT = re.compile(r"\bnext free\b|\bnext available\b|下一个(?:可用|空闲)", re.IGNORECASE)

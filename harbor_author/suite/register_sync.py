@@ -173,8 +173,18 @@ class _Register:
         return named > 0 and named * 2 >= len(table.rows)
 
     def _between_markers(self, index: int) -> bool:
-        above = [number for number in range(index) if self.source[number].strip() in (BEGIN, END)]
-        return bool(above) and self.source[above[-1]].strip() == BEGIN
+        return any(begin < index < end for begin, end in self._marked())
+
+    def _marked(self) -> list[tuple[int, int]]:
+        """The lines of each pair of markers, outside fenced code."""
+        pairs, begin = [], None
+        for index, line in prose(self.source):
+            if line.strip() == BEGIN:
+                begin = index
+            elif line.strip() == END and begin is not None:
+                pairs.append((begin, index))
+                begin = None
+        return pairs
 
     def _sync_row(self, row: Row, columns: Mapping[str, int], fact: TaskFacts, table: Table) -> None:
         line = self.source[row.index]
@@ -247,20 +257,23 @@ class _Register:
         return f"| {' | '.join(cells)} |"
 
     def _begin_table(self, missing: Sequence[TaskId]) -> None:
-        begin = next((number for number, line in enumerate(self.source) if line.strip() == BEGIN), None)
-        if begin is None:
+        marked = self._marked()
+        if not marked:
             names = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
             message = (
                 f"has no table of tasks, so {names} cannot be listed: put {BEGIN} and {END} where it belongs"
             )
             self.drifts.append(Drift(self.name, 1, message, fixable=False))
             return
+        begin, end = marked[0]
         head = _NEW_TABLE[self.role]
         table = find_tables(head)[0]
         lines = list(head)
         for task_id in missing:
             lines.append(self._new_row(table, task_id, str(task_id)))
             self._drift(begin, f"does not list {task_id} ({self.facts[task_id].task.name})")
+        for index in range(begin + 1, end):
+            self.raw[index] = None
         self.added[begin] = lines
 
     def _drift(self, index: int, message: str) -> None:
