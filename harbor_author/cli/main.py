@@ -30,6 +30,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "fix": ("fix", "Repair what can be proved, and show the diff."),
     "schema": ("schema", "Print the JSON Schema of task.toml or author.toml."),
     "sync": ("sync", "Keep the tables and counts of the registers true from the tasks."),
+    "manifest": ("manifest", "Record each task's version, and why it changed."),
+    "retire": ("retire", "Take a task out of new runs; its evidence and number stay."),
     "oracle-check": ("oracle_check", "Prove in containers that a judge separates right from wrong."),
     "score": ("score", "Score a report by the findings of a ground truth."),
     "calibrate": ("calibrate", "Test a ground truth on reports whose worth is known."),

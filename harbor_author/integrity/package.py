@@ -37,11 +37,20 @@ def package_digest(task_dir: Path) -> str:
     """
     digest = hashlib.sha256()
     for relative in package_files(task_dir):
-        content = hashlib.sha256()
-        for chunk in _read(task_dir / relative):
-            content.update(chunk)
-        digest.update(f"{relative}\0{content.hexdigest()}\n".encode())
+        digest.update(f"{relative}\0{file_digest(task_dir / relative)}\n".encode())
     return f"sha256:{digest.hexdigest()}"
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of one regular file, as 64 hexadecimal digits.
+
+    Raises:
+        IntegrityError: it is no regular file, or cannot be read.
+    """
+    digest = hashlib.sha256()
+    for chunk in _read(path):
+        digest.update(chunk)
+    return digest.hexdigest()
 
 
 def package_files(task_dir: Path) -> list[str]:

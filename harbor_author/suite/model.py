@@ -11,7 +11,7 @@ from typing import Any
 
 from harbor_author.suite.cards import CardSet, load_cards
 from harbor_author.suite.errors import SuiteError
-from harbor_author.suite.ids import TaskName, parse_task_id, parse_task_name
+from harbor_author.suite.ids import TaskId, TaskName, parse_ranges, parse_task_id, parse_task_name
 from harbor_author.suite.settings import FILE_NAME, MODES, Settings, load_settings
 
 
@@ -57,16 +57,18 @@ class Suite:
     def reference_dirs(self) -> list[Path]:
         return [self.root / directory for directory in self.settings.references]
 
-    def tasks(self) -> list[Task]:
+    def tasks(self, *, retired: bool = False) -> list[Task]:
         """Every directory under `tasks/`, named ones by series and number, then the others by name.
 
-        Hidden directories are tasks in the making and not listed.
+        Hidden directories are tasks in the making and not listed; retired tasks leave every new run and are listed
+        only with `retired`.
         """
+        gone = set() if retired else parse_ranges(self.settings.retired)
         try:
             entries = [
                 entry
                 for entry in self.tasks_dir.iterdir()
-                if not entry.name.startswith(".") and entry.is_dir()
+                if not entry.name.startswith(".") and entry.is_dir() and not _is_one_of(gone, entry.name)
             ]
         except FileNotFoundError:
             return []
@@ -88,6 +90,11 @@ class Suite:
     def cards(self) -> CardSet:
         """The suite's cards, read once."""
         return self._cards
+
+
+def _is_one_of(ids: set[TaskId], directory: str) -> bool:
+    name = parse_task_name(directory)
+    return name is not None and name.task_id in ids
 
 
 def find_suite_or_none(start: Path | None = None) -> Suite | None:

@@ -19,7 +19,7 @@ NOT_APPLICABLE = {
 }
 
 
-def tested() -> dict[int, list[str]]:
+def numbered() -> dict[int, list[str]]:
     """Requirement -> names of the tests that carry its number."""
     found: dict[int, list[str]] = {}
     for path in sorted((REPOSITORY / "tests").rglob("test_*.py")):
@@ -31,7 +31,7 @@ def tested() -> dict[int, list[str]]:
 
 
 def test_every_requirement_is_tested_or_has_a_reason() -> None:
-    found = tested()
+    found = numbered()
     assert [number for number in ALL if number not in found and number not in NOT_APPLICABLE] == []
     assert [number for number in NOT_APPLICABLE if number in found] == [], "a reason that is no longer one"
     assert set(found) <= set(ALL)
