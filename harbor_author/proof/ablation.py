@@ -11,8 +11,9 @@ from typing import Any
 from harbor_author.proof.edits import set_files
 from harbor_author.proof.probes import LESS_THAN_FULL
 from harbor_author.proof.programme import Planned
-from harbor_author.proof.snapshot import FIXTURE, Change, FileState, OracleChanges
+from harbor_author.proof.snapshot import Change, FileState, OracleChanges
 from harbor_author.proof.submission import Submission
+from harbor_author.proof.trial import FIXTURE
 from harbor_author.proof.verdict import Trial
 
 PREFIX = "ablation:"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -43,6 +44,8 @@ _CAUSES = {
     "EnvironmentStartTimeoutError": "build-timeout",
     "RuntimeError": "environment-failed",
 }
+#: What rich draws around a traceback, with the line breaks between.
+_FRAME = re.compile(r"\s*[│╭╰─╯╮]*\s+")
 _AGENT_CAUSES = {"AgentTimeoutError": "agent-timeout", "FileNotFoundError": "solution-missing"}
 
 
@@ -148,8 +151,9 @@ def read_run(job: Path, log: str, duration_s: float) -> TrialRun:
     """A trial of a Harbor job, as our own runs are. A job without exactly one result could not be judged."""
     results = sorted(job.glob("*/result.json"))
     if len(results) != 1:
+        unsupported = "is not supported by" in _FRAME.sub(" ", log)
         return TrialRun(
-            cause="engine-failed",
+            cause="unsupported-here" if unsupported else "engine-failed",
             message=f"harbor gave {len(results)} results for one trial",
             log=tail(log),
             duration_s=duration_s,

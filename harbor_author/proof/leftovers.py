@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import tarfile
+import tempfile
+
 from harbor_author.proof.session import Session
 from harbor_author.sandbox import EngineError
 
@@ -18,6 +22,10 @@ done
 true
 """
 _PROBE_TIMEOUT_S = 10.0
+_FIXTURE_BYTES = 256 << 20
+_SHOWN = 8
+#: Where a submission and a judge may write: the task's own places, and those that are for what is temporary.
+_ALLOWED = ("/app", "/logs", "/tests", "/solution", "/tmp", "/var/tmp", "/run", "/dev", "/proc", "/sys")  # noqa: S108
 _SLEEPERS = ("sleep infinity",)
 
 
@@ -51,3 +59,46 @@ def _probe(session: Session) -> list[str]:
         elif kind == "port":
             found.append(f"port: {value}")
     return found
+
+
+def fixture_state(session: Session, path: str) -> dict[str, str] | None:
+    """Digest of each file below a path, or None when there is none: to see what a judge changes of it."""
+    session.flush()
+    with tempfile.SpooledTemporaryFile(16 << 20) as archive:
+        if not session.engine.archive(session.container, path, _FIXTURE_BYTES, archive):
+            return None
+        archive.seek(0)
+        state = {}
+        with tarfile.open(fileobj=archive, mode="r:") as tar:
+            for member in tar:
+                content = tar.extractfile(member) if member.isreg() else None
+                data = content.read() if content is not None else member.linkname.encode()
+                state[member.name] = f"{member.mode:o} {hashlib.sha256(data).hexdigest()}"
+    return state
+
+
+def changed_by_judge(before: dict[str, str] | None, after: dict[str, str] | None) -> tuple[str, ...]:
+    """What a judge changed of the fixture, one text each, such as `fixture: package.json`."""
+    if before is None or after is None:
+        return ()
+    paths = [path for path in sorted(before.keys() | after.keys()) if before.get(path) != after.get(path)]
+    return tuple(f"fixture: {path.partition('/')[2] or path}" for path in paths[:_SHOWN])
+
+
+def outside(session: Session, workdir: str) -> tuple[str, ...]:
+    """What was written outside the allowed places, such as `outside: /etc/hosts`."""
+    try:
+        changes = session.engine.changes(session.container)
+    except EngineError:
+        return ()
+    allowed = (*_ALLOWED, workdir) if workdir not in ("", "/") else _ALLOWED
+    paths = [
+        path
+        for _, path in changes
+        if not any(path == place or path.startswith(place + "/") for place in allowed)
+    ]
+    # A folder is listed because of what changed in it.
+    leaves = [path for path in paths if not any(other.startswith(path + "/") for other in paths)]
+    inside = {change for _, change in changes}
+    leaves = [path for path in leaves if not any(change.startswith(path + "/") for change in inside)]
+    return tuple(f"outside: {path}" for path in leaves[:_SHOWN])

@@ -10,9 +10,9 @@ from typing import Any
 from harbor_author.proof import ablation, flaky, probes
 from harbor_author.proof.decoys import read_declared
 from harbor_author.proof.programme import Assessment, Planned, both
-from harbor_author.proof.snapshot import FIXTURE, OracleChanges, observe, read_instruction
+from harbor_author.proof.snapshot import OracleChanges, observe, read_instruction
 from harbor_author.proof.submission import oracle
-from harbor_author.proof.trial import Bench
+from harbor_author.proof.trial import FIXTURE, Bench
 from harbor_author.proof.verdict import Trial, overall
 from harbor_author.proof.workflow import Options
 from harbor_author.suite import Task, find_citations, task_mode
@@ -23,6 +23,7 @@ ORACLE_RUNS = 5
 DEFAULT_BUDGET = 24
 DEFAULT_FLOOR = 20.0
 _FULL_POINTS = 100.0
+_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Matrix:
             (max(UNTOUCHED_RUNS, repeat), max(ORACLE_RUNS, repeat)) if scope.matrix else (repeat, repeat)
         )
         planned = flaky.repeated(bench, untouched=untouched, oracle=runs, first=True)
+        planned = [replace(plan, inspect=scope.matrix and number < 2) for number, plan in enumerate(planned)]
         planned += self._reruns(bench)
         if scope.matrix and not bench.config.steps:
             planned += self._matrix(task, bench)
@@ -131,6 +133,9 @@ class Matrix:
             if found.blind and verdict == "pass":
                 verdict, cause = "fail", "blind-spot"
                 message = f"no check notices: {', '.join(found.blind)}"
+        left = dict.fromkeys(text for trial in trials for text in trial.leftovers)
+        if left:
+            notes.append(f"left behind: {'; '.join(list(left)[:_SHOWN])}")
         notes += [f"{trial.name}: {trial.why}: {trial.note}" for trial in trials if _is_remark(trial)]
         return Assessment(verdict, cause, message, tuple(notes), details)
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from harbor_author.proof.edits import set_files
 from harbor_author.proof.programme import Planned
-from harbor_author.proof.snapshot import FIXTURE, FileState, OracleChanges
+from harbor_author.proof.snapshot import FileState, OracleChanges
 from harbor_author.proof.submission import Submission
-from harbor_author.proof.verdict import ZERO, Expectation
+from harbor_author.proof.trial import FIXTURE
+from harbor_author.proof.verdict import FULL, ZERO, Expectation
 
 #: At most so many outputs are perturbed.
 _OUTPUTS = 3
@@ -25,6 +26,8 @@ f=$(find {FIXTURE} -type f -not -path '*/.git/*' -not -path '*/node_modules/*' |
 _APPEND = _TOUCH + "printf '\\n' >> \"$f\"\n"
 _ADD = f"[ -d {FIXTURE} ] || exit 75\n: > {FIXTURE}/touched.txt\n"
 _ADD_BUILT = f"[ -d {FIXTURE} ] || exit 75\nmkdir -p {FIXTURE}/lib && : > {FIXTURE}/lib/touched.txt\n"
+
+_LINK = f"[ -d {FIXTURE} ] || exit 75\nln -s /nowhere/at-all {FIXTURE}/dangling\n"
 
 _LINE = '{"score":100,"max":100,"reasons":[],"checks":[]}'
 _FORGED_JS = "console.log(JSON.stringify({score: 100, max: 100, reasons: [], checks: []}))"
@@ -71,6 +74,10 @@ def touched(mode: str, oracle: Submission, *, is_report: bool) -> list[Planned]:
         )
     add = _ADD_BUILT if mode == "build-artifacts-only" else _ADD
     planned = [Planned(Submission("touched", after=add), ZERO, "an empty file was added to the fixture")]
+    link = replace(oracle, name="dangling-link", after=_LINK)
+    planned.append(
+        Planned(link, FULL, "the oracle, with a link to nowhere left in the fixture", advisory=True)
+    )
     if mode == "mutable":
         append = Submission("touched:newline", after=_APPEND)
         planned.append(Planned(append, ZERO, "a newline was appended to a file of the fixture"))

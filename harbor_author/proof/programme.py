@@ -21,6 +21,7 @@ class Planned:
         advisory: a reward outside the expectation is a note, not a failure.
         offline: without network, whatever task.toml says.
         clock: how far the container's clock is set off, such as `+365d`; empty: not at all.
+        inspect: look also at what the judge changes and what is written outside the allowed places.
     """
 
     submission: Submission
@@ -29,6 +30,7 @@ class Planned:
     advisory: bool = False
     offline: bool = False
     clock: str = ""
+    inspect: bool = False
 
     @property
     def name(self) -> str:

@@ -14,10 +14,9 @@ from typing import IO
 from harbor_author.proof.contract import run_agent
 from harbor_author.proof.session import Session, open_session
 from harbor_author.proof.submission import Submission
-from harbor_author.proof.trial import Bench
+from harbor_author.proof.trial import FIXTURE, Bench
 from harbor_author.sandbox import EngineError
 
-FIXTURE = "/app/fixture"
 _LIMIT_BYTES = 256 << 20
 _FILE_BYTES = 1 << 20
 _FILES = 20_000

@@ -12,7 +12,7 @@ from harbor_author.proof.clock import set_clock
 from harbor_author.proof.config import StepConfig, TaskConfig, without_network
 from harbor_author.proof.contract import AgentRun, JudgeRun, run_agent, run_judge
 from harbor_author.proof.errors import TaskRefusedError
-from harbor_author.proof.leftovers import find_leftovers
+from harbor_author.proof.leftovers import changed_by_judge, find_leftovers, fixture_state, outside
 from harbor_author.proof.session import (
     DEFAULT_LIMITS,
     Cancellation,
@@ -26,6 +26,10 @@ from harbor_author.sandbox import Engine, EngineError, ImageInfo, SandboxError
 
 #: Called with each stage as it begins: `start`, `solve`, `judge`, `clean`.
 OnStage = Callable[[str], None]
+
+
+#: Where the fixture is in a container.
+FIXTURE = "/app/fixture"
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class Bench:
     keep: bool = False
     limits: Limits = DEFAULT_LIMITS
     clock: str = ""
+    inspect: bool = False
 
     @property
     def has_judge_line(self) -> bool:
@@ -71,12 +76,14 @@ def run_trial(
     *,
     offline: bool = False,
     clock: str = "",
+    inspect: bool = False,
 ) -> TrialRun:
     """Run one trial in fresh containers; it always returns, except on an interrupt of this very thread.
 
     Args:
         offline: without network, whatever the task says.
         clock: how far the containers' clock is set off, such as `+365d`.
+        inspect: look also at what the judge changed of the fixture, and what was written outside the allowed places.
     """
     from harbor_author.proof.steps import run_steps
 
@@ -84,8 +91,7 @@ def run_trial(
     try:
         if offline:
             bench = replace(bench, config=without_network(bench.config))
-        if clock:
-            bench = replace(bench, clock=clock)
+        bench = replace(bench, clock=clock, inspect=inspect)
         run = run_steps if bench.config.steps else _run_single
         result = run(bench, submission, on_stage)
     except (TrialAbortedError, TaskRefusedError) as error:
@@ -123,9 +129,13 @@ def _run_single(bench: Bench, submission: Submission, on_stage: OnStage) -> Tria
         agent = run_agent(session, bench.task_dir, config, submission)
         if not is_separate:
             on_stage("judge")
+            before = fixture_state(session, FIXTURE) if bench.inspect else None
             judge = run_judge(session, bench.task_dir, config)
             on_stage("clean")
             leftovers = find_leftovers(session, thorough=bench.has_judge_line)
+            if bench.inspect:
+                leftovers += changed_by_judge(before, fixture_state(session, FIXTURE))
+                leftovers += outside(session, config.environment.workdir or bench.image.workdir)
             return TrialRun(agent, judge, judge.rewards, leftovers, container=session.container)
         artifacts = separate.collect(session, config)
     judge, leftovers = judge_separately(bench, artifacts, None, on_stage)

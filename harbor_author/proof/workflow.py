@@ -212,7 +212,14 @@ class _Proof:
     ) -> None:
         label = self._tasks[index].label
         stage = partial(self._progress.stage, label, plan.name)
-        raw = run_trial(prepared.bench, plan.submission, stage, offline=plan.offline, clock=plan.clock)
+        raw = run_trial(
+            prepared.bench,
+            plan.submission,
+            stage,
+            offline=plan.offline,
+            clock=plan.clock,
+            inspect=plan.inspect,
+        )
         if plan.submission.leaves_processes:
             raw = replace(raw, leftovers=())
         trial = judge_trial(
