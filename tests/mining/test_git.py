@@ -18,6 +18,12 @@ def two_commits(path: Path, *, bare: bool = True) -> dict[int, str]:
     return history.write()
 
 
+def read_everything(path: Path) -> None:
+    with open_repository(path) as repository, repository.blobs() as blobs:
+        for logged in repository.log("HEAD"):
+            blobs.read_many([change.new for change in logged.changes if change.new])
+
+
 def test_log_gives_each_commit_with_its_changes(tmp_path: Path) -> None:
     marks = two_commits(tmp_path / "r")
     with open_repository(tmp_path / "r") as repository:
@@ -131,7 +137,7 @@ def test_hostile_configuration_has_no_effect(tmp_path: Path) -> None:
     with open_repository(path) as repository, repository.blobs() as blobs:
         logged = list(repository.log("HEAD"))
         assert [entry.commit.oid for entry in logged] == [marks[2], marks[1]]
-        assert [blobs.read(entry.oid) for entry in repository.tree(repository.tree_id("HEAD"))][0] == b"2\n"
+        assert blobs.read(repository.tree(repository.tree_id("HEAD"))[0].oid) == b"2\n"
         assert repository.remote() is None
         with pytest.raises(MiningError, match="missing"):
             blobs.read("1" * 40)
@@ -169,9 +175,7 @@ def test_nothing_is_written_into_the_repository(tmp_path: Path) -> None:
     path = tmp_path / "r"
     two_commits(path)
     before = {file: (file.stat().st_mtime_ns, file.stat().st_size) for file in path.rglob("*")}
-    with open_repository(path) as repository, repository.blobs() as blobs:
-        for logged in repository.log("HEAD"):
-            blobs.read_many([change.new for change in logged.changes if change.new])
+    read_everything(path)
     assert {file: (file.stat().st_mtime_ns, file.stat().st_size) for file in path.rglob("*")} == before
 
 
@@ -207,9 +211,8 @@ def test_damaged_objects_are_an_error_and_no_short_answer(tmp_path: Path, what: 
     file = path / "objects" / oid[:2] / oid[2:]
     file.chmod(0o644)
     file.unlink() if how == "gone" else file.write_bytes(b"garbage")
-    with pytest.raises(MiningError), open_repository(path) as repository, repository.blobs() as blobs:
-        for logged in repository.log("HEAD"):
-            blobs.read_many([change.new for change in logged.changes if change.new])
+    with pytest.raises(MiningError):
+        read_everything(path)
 
 
 @pytest.mark.parametrize("name", ["../up", "a/.git/config", ".GIT/hooks/x", "nl\nname", "back\\slash"])
