@@ -144,7 +144,9 @@ def always_one(t: Draft) -> None:
 
 @bad("unconditional-reward", where=SCRIPT, line=4)
 def both_branches_one(t: Draft) -> None:
-    t.judge(f"mkdir -p /logs/verifier\nif grep -q 4 /app/counts.txt; then\n  echo 1 > {RW}\nelse\n  echo 1.0 > {RW}\nfi\n")
+    t.judge(
+        f"mkdir -p /logs/verifier\nif grep -q 4 /app/counts.txt; then\n  echo 1 > {RW}\nelse\n  echo 1.0 > {RW}\nfi\n"
+    )
 
 
 @bad("unconditional-reward", "swallowed-failure", where=SCRIPT)
@@ -181,23 +183,32 @@ def and_or_list(t: Draft) -> None:
 
 @near("unconditional-reward")
 def computed_share(t: Draft) -> None:
-    t.judge(f'right=$(grep -cx 5 /app/counts.txt)\ncase $right in\n  4) echo 1 > {RW} ;;\n  *) echo 0 > {RW} ;;\nesac\n')
+    t.judge(
+        f"right=$(grep -cx 5 /app/counts.txt)\ncase $right in\n  4) echo 1 > {RW} ;;\n  *) echo 0 > {RW} ;;\nesac\n"
+    )
 
 
 @bad("reward-not-on-every-path", where=SCRIPT, line=3)
 def crash_leaves_nothing(t: Draft) -> None:
-    t.write("tests/judge.py", f"text = open('/app/counts.txt').read()\nopen('{RW}', 'w').write(str(int(bool(text))))\n")
+    t.write(
+        "tests/judge.py",
+        f"text = open('/app/counts.txt').read()\nopen('{RW}', 'w').write(str(int(bool(text))))\n",
+    )
     t.judge("mkdir -p /logs/verifier\npython3 /tests/judge.py\n")
 
 
 @bad("reward-not-on-every-path", where=SCRIPT, line=2)
 def early_exit(t: Draft) -> None:
-    t.judge(f"[ -f /app/counts.txt ] || exit 1\nif grep -q 5 /app/counts.txt; then echo 1 > {RW}; else echo 0 > {RW}; fi\n")
+    t.judge(
+        f"[ -f /app/counts.txt ] || exit 1\nif grep -q 5 /app/counts.txt; then echo 1 > {RW}; else echo 0 > {RW}; fi\n"
+    )
 
 
 @bad("reward-not-on-every-path", where=SCRIPT, line=3)
 def errexit_on_missing(t: Draft) -> None:
-    t.judge(f'set -e\ngot=$(cat /app/counts.txt)\nif [ "$got" = 5 ]; then echo 1 > {RW}; else echo 0 > {RW}; fi\n')
+    t.judge(
+        f'set -e\ngot=$(cat /app/counts.txt)\nif [ "$got" = 5 ]; then echo 1 > {RW}; else echo 0 > {RW}; fi\n'
+    )
 
 
 @bad("reward-not-on-every-path")
@@ -209,7 +220,7 @@ def no_else(t: Draft) -> None:
 def trap_writes(t: Draft) -> None:
     t.judge(
         f"reward=0\ntrap 'echo \"$reward\" > {RW}' EXIT\nset -e\n"
-        "grep -q 5 /app/counts.txt\ngot=$(cat /app/counts.txt)\n[ -n \"$got\" ] && reward=1\n"
+        'grep -q 5 /app/counts.txt\ngot=$(cat /app/counts.txt)\n[ -n "$got" ] && reward=1\n'
     )
 
 
@@ -224,7 +235,10 @@ def judge_guards_itself(t: Draft) -> None:
 
 @near("reward-not-on-every-path")
 def judge_has_fallback(t: Draft) -> None:
-    t.write("tests/judge.py", f"text = open('/app/counts.txt').read()\nopen('{RW}', 'w').write(str(int(bool(text))))\n")
+    t.write(
+        "tests/judge.py",
+        f"text = open('/app/counts.txt').read()\nopen('{RW}', 'w').write(str(int(bool(text))))\n",
+    )
     t.judge(f"python3 /tests/judge.py || echo 0 > {RW}\n")
 
 
@@ -235,7 +249,9 @@ def wrong_container(t: Draft) -> None:
 
 @bad("reward-never-written", "misspelt-reward-file", where=SCRIPT)
 def rewards_json(t: Draft) -> None:
-    t.judge("if grep -q 5 /app/counts.txt; then r=1; else r=0; fi\necho \"{\\\"reward\\\": $r}\" > /logs/verifier/rewards.json\n")
+    t.judge(
+        'if grep -q 5 /app/counts.txt; then r=1; else r=0; fi\necho "{\\"reward\\": $r}" > /logs/verifier/rewards.json\n'
+    )
 
 
 @bad("reward-never-written", where=SCRIPT)
@@ -255,12 +271,20 @@ def reward_from_python(t: Draft) -> None:
 
 @bad("misspelt-reward-file", where=SCRIPT, line=3)
 def misspelt_beside(t: Draft) -> None:
-    t.change(SCRIPT, "mkdir -p /logs/verifier\n", "mkdir -p /logs/verifier\necho '{}' > /logs/verifier/Rewards.json\n")
+    t.change(
+        SCRIPT,
+        "mkdir -p /logs/verifier\n",
+        "mkdir -p /logs/verifier\necho '{}' > /logs/verifier/Rewards.json\n",
+    )
 
 
 @near("misspelt-reward-file")
 def details_beside(t: Draft) -> None:
-    t.change(SCRIPT, "mkdir -p /logs/verifier\n", "mkdir -p /logs/verifier\necho '{}' > /logs/verifier/reward-details.json\n")
+    t.change(
+        SCRIPT,
+        "mkdir -p /logs/verifier\n",
+        "mkdir -p /logs/verifier\necho '{}' > /logs/verifier/reward-details.json\n",
+    )
 
 
 @bad("both-reward-files", where=SCRIPT)
@@ -333,7 +357,10 @@ def git_clone(t: Draft) -> None:
 
 @bad("verifier-network-download", where="tests/remote.py", line=3)
 def python_request(t: Draft) -> None:
-    t.write("tests/remote.py", "import requests\n\nrequests.get('https://api.example.net/v1').raise_for_status()\n")
+    t.write(
+        "tests/remote.py",
+        "import requests\n\nrequests.get('https://api.example.net/v1').raise_for_status()\n",
+    )
 
 
 @near("verifier-network-download")
@@ -399,7 +426,9 @@ def nobody_looks(t: Draft) -> None:
 @near("swallowed-failure")
 def clean_up_may_fail(t: Draft) -> None:
     t.write("tests/check.py", "print(open('/app/counts.txt').read())\n")
-    t.before("rm -r /tmp/none || true\npython3 /tests/check.py > /tmp/log 2>&1 || true\nsame=$(python3 /tests/check.py || true)")
+    t.before(
+        "rm -r /tmp/none || true\npython3 /tests/check.py > /tmp/log 2>&1 || true\nsame=$(python3 /tests/check.py || true)"
+    )
 
 
 @bad("tests-directory-assumed", where=SCRIPT, line=3)
@@ -444,7 +473,9 @@ def kill_everything(t: Draft) -> None:
 
 @near("broad-kill")
 def kill_own(t: Draft) -> None:
-    t.before('sleep 1 & pid=$!\nkill -TERM "$pid"\npkill -f bench-x9-trap/server.mjs\nkill -1 "$pid"\nkillall my-own-daemon')
+    t.before(
+        'sleep 1 & pid=$!\nkill -TERM "$pid"\npkill -f bench-x9-trap/server.mjs\nkill -1 "$pid"\nkillall my-own-daemon'
+    )
 
 
 @bad("self-match-kill", where=SCRIPT, line=3)
@@ -454,7 +485,9 @@ def kills_its_shell(t: Draft) -> None:
 
 @bad("self-match-kill", where="tests/clean.mjs", line=2)
 def kills_in_code(t: Draft) -> None:
-    t.write("tests/clean.mjs", "import { execSync } from 'node:child_process';\nexecSync('pkill -f bench-x9');\n")
+    t.write(
+        "tests/clean.mjs", "import { execSync } from 'node:child_process';\nexecSync('pkill -f bench-x9');\n"
+    )
 
 
 @near("self-match-kill")
@@ -483,7 +516,9 @@ def if_of_tee(t: Draft) -> None:
 @near("status-of-pipe")
 def with_pipefail(t: Draft) -> None:
     t.write("tests/check.py", "print(open('/app/counts.txt').read())\n")
-    t.judge(f"set -o pipefail\nif python3 /tests/check.py | tee /tmp/log; then echo 1 > {RW}; else echo 0 > {RW}; fi\n")
+    t.judge(
+        f"set -o pipefail\nif python3 /tests/check.py | tee /tmp/log; then echo 1 > {RW}; else echo 0 > {RW}; fi\n"
+    )
 
 
 @bad("node-quote-broken", where=SCRIPT, line=3)
@@ -493,13 +528,17 @@ def quote_ends(t: Draft) -> None:
 
 @near("node-quote-broken")
 def quotes_kept(t: Draft) -> None:
-    t.before("node -e 'console.log(\"hello\", `x`)'\nnode -e 'console.log('\"$HOME\"')'\nnode -e 'console.log('\\''x'\\'')'")
+    t.before(
+        "node -e 'console.log(\"hello\", `x`)'\nnode -e 'console.log('\"$HOME\"')'\nnode -e 'console.log('\\''x'\\'')'"
+    )
 
 
 @bad("workspace-imports", where=SCRIPT, line=3)
 def pytest_in_app(t: Draft) -> None:
     t.write("tests/test_counts.py", "def test_counts():\n    assert open('/app/counts.txt').read()\n")
-    t.judge(f"mkdir -p /logs/verifier\ncd /app && pytest /tests/test_counts.py\nif [ $? -eq 0 ]; then echo 1 > {RW}; else echo 0 > {RW}; fi\n")
+    t.judge(
+        f"mkdir -p /logs/verifier\ncd /app && pytest /tests/test_counts.py\nif [ $? -eq 0 ]; then echo 1 > {RW}; else echo 0 > {RW}; fi\n"
+    )
 
 
 @bad("workspace-imports")
@@ -535,7 +574,10 @@ def broken_python(t: Draft) -> None:
 
 @near("judge-syntax")
 def modern_module(t: Draft) -> None:
-    t.write("tests/judge.mjs", "#!/usr/bin/env node\nconst x = await Promise.resolve(1);\nexport const y = x ?? 2;\n")
+    t.write(
+        "tests/judge.mjs",
+        "#!/usr/bin/env node\nconst x = await Promise.resolve(1);\nexport const y = x ?? 2;\n",
+    )
     t.write("tests/old.cjs", "const fs = require('fs');\nif (!fs) return;\n")
     t.write("tests/either.js", "module.exports = { a: 1 };\n")
 
@@ -553,7 +595,10 @@ def broken_on_purpose(t: Draft) -> None:
 
 @bad("exit-in-try", where="tests/judge.mjs", line=3)
 def exit_skips_cleanup(t: Draft) -> None:
-    t.write("tests/judge.mjs", "try {\n  console.log(1);\n  process.exit(0);\n} finally {\n  console.log('clean');\n}\n")
+    t.write(
+        "tests/judge.mjs",
+        "try {\n  console.log(1);\n  process.exit(0);\n} finally {\n  console.log('clean');\n}\n",
+    )
 
 
 @near("exit-in-try")
@@ -582,12 +627,16 @@ def null_is_failure(t: Draft) -> None:
 
 @bad("fixed-port", where="tests/judge.mjs", line=1)
 def port_3080(t: Draft) -> None:
-    t.write("tests/judge.mjs", "const page = await fetch('http://127.0.0.1:3080/');\nconsole.log(page.status);\n")
+    t.write(
+        "tests/judge.mjs", "const page = await fetch('http://127.0.0.1:3080/');\nconsole.log(page.status);\n"
+    )
 
 
 @near("fixed-port")
 def port_agreed(t: Draft) -> None:
-    t.write("tests/judge.mjs", "const page = await fetch('http://127.0.0.1:3080/');\nconsole.log(page.status);\n")
+    t.write(
+        "tests/judge.mjs", "const page = await fetch('http://127.0.0.1:3080/');\nconsole.log(page.status);\n"
+    )
     t.append("instruction.md", "Serve the page on port 3080.\n")
 
 

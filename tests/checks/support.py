@@ -105,7 +105,11 @@ def git(directory: Path, *arguments: str) -> str:
     environment |= {
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_CONFIG_SYSTEM": "/dev/null",
-        **{f"GIT_{who}_{what}": "t@example.invalid" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+        **{
+            f"GIT_{who}_{what}": "t@example.invalid"
+            for who in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        },
     }
     done = subprocess.run(
         ["git", "-C", str(directory), *arguments], env=environment, check=True, capture_output=True, text=True
@@ -245,7 +249,9 @@ A green boot proves nothing.
 
 Renaming the file is as right.
 """
-SUITE_INSTRUCTION = "The plugin in /app/fixture fell out of the host's page after the upgrade. Bring it back.\n"
+SUITE_INSTRUCTION = (
+    "The plugin in /app/fixture fell out of the host's page after the upgrade. Bring it back.\n"
+)
 
 
 def sound_suite(root: Path) -> Draft:

@@ -10,7 +10,7 @@ import pytest
 
 from harbor_author.checks import Finding, all_rules, validate
 from tests.checks.cases import CASES, Case
-from tests.checks.support import sound_suite, sound_task, suite_task, task_at
+from tests.checks.support import Draft, sound_suite, sound_task, suite_task, task_at
 
 for _theme in ("scripts", "tasks", "environment", "suite"):
     importlib.import_module(f"tests.checks.cases_{_theme}")
@@ -25,10 +25,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     found: dict[str, list[Finding]] = {}
     groups: dict[tuple[bool, str], list[tuple[Case, Path]]] = {}
     for case in CASES:
-        if case.inside:
-            draft = sound_suite(root / case.name)
-        else:
-            draft = sound_task(root / case.name)
+        draft = (sound_suite if case.inside else sound_task)(root / case.name)
         case.mutate(draft)
         groups.setdefault((case.inside, case.select), []).append((case, draft.root))
     for (inside, select), members in groups.items():
@@ -36,9 +33,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
         for case, path in members:
             if inside:
                 suite = root / case.name / "tasks"
-                (path,) = [p for p in suite.iterdir() if p.is_dir() and not p.name.startswith(("S", "M1-"))]
-                from tests.checks.support import Draft
-
+                (path,) = [p for p in suite.iterdir() if (p / "instruction.md").is_file()]
                 tasks.append(suite_task(Draft(path)))
             else:
                 tasks.append(task_at(path))

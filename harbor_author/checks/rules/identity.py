@@ -17,8 +17,7 @@ _TEXT_LIMIT = 256 << 10
 def task_directory_name(files: TaskFiles) -> Iterator[Problem]:
     """A directory under tasks/ is not called <series><number>-<slug>, or its number is not free.
 
-    Why: numbers collided between branches, and forty-five files had to be renumbered by hand; a task under a number
-        that was once retired for a leak inherited that task's results.
+    Why: numbers collided between branches, and forty-five files had to be renumbered by hand.
     Bad: tasks/h23_left-behind, or two directories H23-...
     Good: tasks/H23-left-behind
     Fix: 'author rename' gives a task another name everywhere; 'author next-id' tells a free number.
@@ -35,12 +34,9 @@ def task_directory_name(files: TaskFiles) -> Iterator[Problem]:
     if name.series not in suite.settings.series:
         known = ", ".join(sorted(suite.settings.series))
         yield Problem(f"the series '{name.series}' is not declared in author.toml (known: {known})")
-    if name.id in suite.settings.retired:
-        reason = suite.settings.retired[name.id]
-        yield Problem(f"the number {name.id} is retired ({reason}) and never used again")
-    elif name.id in _reserved(files):
+    if name.id in _reserved(files):
         yield Problem(f"the number {name.id} is reserved in author.toml: it is in use elsewhere")
-    for other in suite.tasks():
+    for other in suite.tasks(retired=True):
         if other.id == name.id and other.name != files.task.name:
             yield Problem(f"the number {name.id} is used twice: also by {other.name}")
             break

@@ -36,6 +36,7 @@ _SHARE = 0.8
 _LINES = 3
 _COMPARE_LIMIT = 256 << 10
 _MAX_CANDIDATES = 2000
+_MAX_NAMESAKES = 50
 
 
 def _secret_files(files: TaskFiles) -> Iterator[Entry]:
@@ -107,34 +108,38 @@ def _migration_pairs(files: TaskFiles) -> dict[str, str]:
     A solution that carries a whole plugin repeats the files that the migration leaves alone. Two folders are a pair
     when some of their files have the same path and differ.
     """
+    by_name: dict[str, list[str]] = {}
+    for entry in files.files("environment/"):
+        by_name.setdefault(entry.name, []).append(entry.path)
     pairs: dict[str, str] = {}
-    environment = [e.path for e in files.files("environment/")]
     for prefix in files.solution_prefixes:
-        tops = {
-            e.path[: e.path.find("/", len(prefix)) + 1]
-            for e in files.files(prefix)
-            if "/" in e.path[len(prefix) :]
-        }
-        deep = {
-            e.path[: index + 1]
-            for e in files.files(prefix)
-            for index in [m.start() for m in re.finditer("/", e.path)]
-            if index >= len(prefix)
-        }
-        for top in sorted(tops | deep):
-            inside = {e.path.removeprefix(top): e for e in files.files(top)}
-            folders: dict[str, list[bool]] = {}
-            for path in environment:
-                for tail, entry in inside.items():
-                    if path.endswith("/" + tail):
-                        same = files.entries[path].size == entry.size and files.data(path) == files.data(
-                            entry.path
-                        )
-                        folders.setdefault(path.removesuffix(tail), []).append(same)
-            for folder, sames in folders.items():
-                if not all(sames):
-                    pairs.setdefault(top, folder)
+        # For each folder of the solution: folder of the environment -> [files of the same path, those that are equal].
+        seen: dict[str, dict[str, list[int]]] = {}
+        for entry in files.files(prefix):
+            for path in by_name.get(entry.name, ())[:_MAX_NAMESAKES]:
+                same = files.entries[path].size == entry.size and files.data(path) == files.data(entry.path)
+                for top, folder in _common_tails(entry.path, path, prefix):
+                    counts = seen.setdefault(top, {}).setdefault(folder, [0, 0])
+                    counts[0] += 1
+                    counts[1] += same
+        for top, folders in seen.items():
+            name = top.rstrip("/").rsplit("/", 1)[-1]
+            best = max(folders, key=lambda f: (folders[f][0], f.rstrip("/").rsplit("/", 1)[-1] == name, f))
+            matched, equal = folders[best]
+            if matched > equal:
+                pairs[top] = best
     return pairs
+
+
+def _common_tails(secret: str, given: str, prefix: str) -> Iterator[tuple[str, str]]:
+    """The pairs of folders, each with its slash, in which two files have the same path."""
+    ours, theirs = secret.split("/"), given.split("/")
+    for depth in range(1, min(len(ours), len(theirs))):
+        if ours[-depth] != theirs[-depth]:
+            return
+        top = "/".join(ours[:-depth]) + "/"
+        if len(top) > len(prefix):
+            yield top, "/".join(theirs[:-depth]) + "/"
 
 
 def _counterpart(path: str, pairs: dict[str, str]) -> str:

@@ -180,7 +180,7 @@ def nested_git_folder(files: TaskFiles) -> Iterator[Problem]:
     if gitless(files):
         return
     for path, entry in files.entries.items():
-        if entry.name == ".git" and entry.kind == "dir":
+        if entry.name == ".git" and entry.kind == "dir" and path != ".git":
             yield Problem("an outer git repository stores nothing of this folder but a commit's name", path)
 
 
