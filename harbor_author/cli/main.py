@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "oracle-check": ("oracle_check", "Prove in containers that a judge separates right from wrong."),
     "score": ("score", "Score a report by the findings of a ground truth."),
     "calibrate": ("calibrate", "Test a ground truth on reports whose worth is known."),
+    "bench": ("bench", "Run agents on fixtures through a model API and compare them."),
     "survey": ("survey", "Rank a repository's commits by how likely the host forced them."),
     "extract": ("extract", "Make a task of a commit: fixture before, reference solution after."),
     "proof": ("proof", "Show receipts, and check whether they still hold."),
