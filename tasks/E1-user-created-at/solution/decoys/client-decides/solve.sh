@@ -3,5 +3,5 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
-install -m 644 "$here/project/src/types/user.ts" /app/fixture/src/types/user.ts
+"$here/../../solve.sh"
 install -m 644 "$here/project/src/services/user-service.ts" /app/fixture/src/services/user-service.ts

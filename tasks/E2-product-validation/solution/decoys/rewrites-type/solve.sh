@@ -3,9 +3,6 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
-mkdir -p /app/fixture/src/validation
-install -m 644 "$here/project/src/validation/product-input.ts" /app/fixture/src/validation/product-input.ts
-install -m 644 "$here/project/src/routes/products.ts" /app/fixture/src/routes/products.ts
-install -m 644 "$here/project/src/app.ts" /app/fixture/src/app.ts
+"$here/../../solve.sh"
 install -m 644 "$here/project/src/types/product.ts" /app/fixture/src/types/product.ts
 install -m 644 "$here/project/src/services/product-service.ts" /app/fixture/src/services/product-service.ts

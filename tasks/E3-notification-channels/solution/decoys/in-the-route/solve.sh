@@ -3,9 +3,6 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
-install -m 644 "$here/project/src/gateways/sms.ts" /app/fixture/src/gateways/sms.ts
-install -m 644 "$here/project/src/gateways/push.ts" /app/fixture/src/gateways/push.ts
-install -m 644 "$here/project/src/types/notification.ts" /app/fixture/src/types/notification.ts
-install -m 644 "$here/project/src/channels.ts" /app/fixture/src/channels.ts
+"$here/../../solve.sh"
 install -m 644 "$here/project/src/services/notification-service.ts" /app/fixture/src/services/notification-service.ts
 install -m 644 "$here/project/src/routes/notifications.ts" /app/fixture/src/routes/notifications.ts
