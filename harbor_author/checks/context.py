@@ -81,6 +81,7 @@ class TaskFiles:
         self.unreadable: dict[str, str] = {}
         self._data: dict[str, bytes] = {}
         self._text: dict[str, FileText] = {}
+        self._binary: dict[str, bool] = {}
         self.memo: dict[str, Any] = {}
         #: What bash, node and shellcheck said; only rules marked `late` find it filled.
         self.programs: Results | None = None
@@ -134,7 +135,10 @@ class TaskFiles:
 
     def is_binary(self, path: str) -> bool:
         """It holds a NUL byte near its start, or is too long to be a text that someone wrote."""
-        return self.truncated(path) or b"\0" in self.data(path)[:_SNIFF]
+        known = self._binary.get(path)
+        if known is None:
+            known = self._binary[path] = self.truncated(path) or b"\0" in self.data(path)[:_SNIFF]
+        return known
 
     def file_text(self, path: str) -> FileText:
         known = self._text.get(path)

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser, Tree
+    from tree_sitter import Language, Node, Parser, Query, Tree
 
 
 @dataclass(frozen=True)
@@ -28,28 +28,30 @@ class JavaScript:
     def slice(self, node: Node) -> str:
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
-    def walk(self, start: Node | None = None) -> Iterator[Node]:
-        """All nodes below `start`, parents first, without recursion."""
-        stack = [start if start is not None else self.tree.root_node]
-        while stack:
-            node = stack.pop()
-            yield node
-            stack.extend(reversed(node.children))
+    def nodes(self, kind: str, start: Node | None = None) -> list[Node]:
+        """All nodes of a kind below `start`, in order of the text."""
+        from tree_sitter import QueryCursor
+
+        found = QueryCursor(_query(kind)).captures(start if start is not None else self.tree.root_node)
+        return found.get("found", [])
 
     @cached_property
     def fault(self) -> tuple[int, int] | None:
         """Line and column of the first syntax error that the grammar sees."""
         if not self.tree.root_node.has_error:
             return None
-        for node in self.walk():
-            if node.type == "ERROR" or node.is_missing:
-                return node.start_point[0] + 1, node.start_point[1] + 1
+        for node in [*self.nodes("ERROR"), *self.nodes("MISSING")]:
+            return node.start_point[0] + 1, node.start_point[1] + 1
         return 1, 1
 
-    def exits_in_try(self) -> Iterator[tuple[int, int]]:
+    @cached_property
+    def exits_in_try(self) -> list[tuple[int, int]]:
         """`process.exit(...)` in the body or handler of a `try` that has a `finally`, not in an inner function."""
-        for node in self.walk():
-            if node.type != "call_expression" or not self.slice(node).startswith("process.exit("):
+        return list(self._exits_in_try()) if "process.exit(" in self.source else []
+
+    def _exits_in_try(self) -> Iterator[tuple[int, int]]:
+        for node in self.nodes("call_expression"):
+            if not self.slice(node).startswith("process.exit("):
                 continue
             child, parent = node, node.parent
             while parent is not None and not _is_function(parent):
@@ -60,18 +62,23 @@ class JavaScript:
                         break
                 child, parent = parent, parent.parent
 
-    def declared_points(self) -> Iterator[tuple[int, float]]:
+    @cached_property
+    def declared_points(self) -> list[tuple[int, float]]:
         """(line, sum) of each literal array `checks: [{..., points: N}, ...]` whose items are all literal."""
+        return list(self._declared_points()) if "points" in self.source else []
+
+    def _declared_points(self) -> Iterator[tuple[int, float]]:
         for line, items in self._tables("checks"):
             points = [item.get("points") for item in items]
             if items and all(isinstance(value, float) for value in points):
                 yield line, sum(value for value in points if value is not None)
 
+    @cached_property
     def budgets(self) -> tuple[int, float, float | None] | None:
         """Line, worst case in seconds of `steps: [{budget_s, times?}]`, and `time_limit_s`; None without steps."""
-        for node in self.walk():
-            if node.type != "object":
-                continue
+        if "steps" not in self.source or "checks" not in self.source:
+            return None
+        for node in self.nodes("object"):
             keys = {self._key(pair): pair for pair in node.named_children if pair.type == "pair"}
             if not {"steps", "checks"} <= keys.keys():
                 continue
@@ -85,8 +92,8 @@ class JavaScript:
     def _tables(
         self, name: str, start: Node | None = None
     ) -> Iterator[tuple[int, list[dict[str, float | None]]]]:
-        for node in self.walk(start):
-            if node.type != "pair" or self._key(node) != name:
+        for node in self.nodes("pair", start):
+            if self._key(node) != name:
                 continue
             value = node.child_by_field_name("value")
             if value is None or value.type != "array":
@@ -131,8 +138,22 @@ def parse_javascript(source: str) -> JavaScript:
 
 
 @lru_cache(maxsize=1)
-def _parser() -> Parser:
+def _language() -> Language:
     import tree_sitter_javascript
-    from tree_sitter import Language, Parser
+    from tree_sitter import Language
 
-    return Parser(Language(tree_sitter_javascript.language()))
+    return Language(tree_sitter_javascript.language())
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Parser:
+    from tree_sitter import Parser
+
+    return Parser(_language())
+
+
+@lru_cache(maxsize=32)
+def _query(kind: str) -> Query:
+    from tree_sitter import Query
+
+    return Query(_language(), f"({kind}) @found")

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser, Tree
+    from tree_sitter import Language, Node, Parser, Query, Tree
 
 #: Stands in a word for what only the running shell knows.
 UNKNOWN = "\ufffc"
@@ -179,9 +179,8 @@ class Script:
         """Line and column of the first syntax error."""
         if not self.root.has_error:
             return None
-        for node in self.walk():
-            if node.type == "ERROR" or node.is_missing:
-                return self.place(node)
+        for node in self.nodes("ERROR", "MISSING"):
+            return self.place(node)
         return (self.first_line, 1)
 
     @cached_property
@@ -295,25 +294,20 @@ class Script:
         row, column = node.start_point
         return row + self.first_line, column + 1
 
-    def walk(self) -> Iterator[Node]:
-        """All nodes, parents before children, without recursion."""
-        stack = [self.root]
-        while stack:
-            node = stack.pop()
-            yield node
-            stack.extend(reversed(node.children))
-
     @cached_property
     def _by_type(self) -> dict[str, list[Node]]:
-        table: dict[str, list[Node]] = {}
-        for node in self.walk():
-            table.setdefault(node.type, []).append(node)
-        return table
+        return {}
 
     def nodes(self, *types: str) -> list[Node]:
         """All nodes of some types, in order of the text."""
-        found = [node for kind in types for node in self._by_type.get(kind, ())]
-        return sorted(found, key=lambda n: (n.start_byte, -n.end_byte)) if len(types) > 1 else found
+        from tree_sitter import QueryCursor
+
+        key = " ".join(types)
+        if key not in self._by_type:
+            found = QueryCursor(_query(key)).captures(self.root).get("found", [])
+            # A query of several patterns gives its captures by pattern.
+            self._by_type[key] = sorted(found, key=lambda n: (n.start_byte, -n.end_byte))
+        return self._by_type[key]
 
 
 def _nested(command: Command, depth: int) -> Iterator[Command]:
@@ -351,8 +345,22 @@ def parse_script(source: str, first_line: int = 1) -> Script:
 
 
 @lru_cache(maxsize=1)
-def _parser() -> Parser:
+def _language() -> Language:
     import tree_sitter_bash
-    from tree_sitter import Language, Parser
+    from tree_sitter import Language
 
-    return Parser(Language(tree_sitter_bash.language()))
+    return Language(tree_sitter_bash.language())
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Parser:
+    from tree_sitter import Parser
+
+    return Parser(_language())
+
+
+@lru_cache(maxsize=64)
+def _query(types: str) -> Query:
+    from tree_sitter import Query
+
+    return Query(_language(), f"[{' '.join(f'({kind})' for kind in types.split())}] @found")

@@ -123,7 +123,7 @@ def stale_task_id(files: TaskFiles) -> Iterator[Problem]:
     for path in _own_texts(files):
         text = files.text(path)
         told: set[tuple[int, str]] = set()
-        for number, line in enumerate(text.split("\n"), 1):
+        for number, line in _lines_with_ids(text):
             for found, column, sure in _foreign_ids(line, own.id, str(own), letters):
                 identifier = found.split("-")[0]
                 if (number, identifier) in told:
@@ -135,6 +135,22 @@ def stale_task_id(files: TaskFiles) -> Iterator[Problem]:
                 message = f"'{found}' is not this task's: it is {own.id}"
                 weight = "error" if sure else "warning"
                 yield Problem(message, path, number, column, severity=weight)  # type: ignore[arg-type]
+
+
+_CANDIDATE = re.compile(r"(?<![\w.])[A-Z][1-9]\d*(?!\w)|\bbench-[A-Za-z][1-9]")
+
+
+def _lines_with_ids(text: str) -> Iterator[tuple[int, str]]:
+    """(number, line) of the lines that may name a task."""
+    number, counted, last = 1, 0, -1
+    for match in _CANDIDATE.finditer(text):
+        number += text.count("\n", counted, match.start())
+        counted = match.start()
+        if number != last:
+            last = number
+            start = text.rfind("\n", 0, match.start()) + 1
+            end = text.find("\n", match.start())
+            yield number, text[start : end if end >= 0 else len(text)]
 
 
 def _foreign_ids(line: str, own_id: str, own_name: str, letters: set[str]) -> Iterator[tuple[str, int, bool]]:

@@ -99,7 +99,7 @@ def exit_in_try(files: TaskFiles) -> Iterator[Problem]:
     for path, text in judge_texts(files):
         if "process.exit(" not in text or "finally" not in text:
             continue
-        for line, column in parse_javascript(text).exits_in_try():
+        for line, column in parse_javascript(text).exits_in_try:
             yield Problem("process.exit here skips the clean-up in `finally`", path, line, column)
 
 
@@ -190,7 +190,7 @@ def points_not_100(files: TaskFiles) -> Iterator[Problem]:
     Fix: change the points of a check.
     """
     for path, text in judge_texts(files):
-        for line, total in parse_javascript(text).declared_points():
+        for line, total in parse_javascript(text).declared_points:
             if total != 100:
                 yield Problem(f"the checks' points add up to {total:g}, not 100", path, line)
 
@@ -209,7 +209,7 @@ def step_budget(files: TaskFiles) -> Iterator[Problem]:
     if isinstance(limit, bool) or not isinstance(limit, (int, float)):
         return
     for path, text in judge_texts(files):
-        declared = parse_javascript(text).budgets()
+        declared = parse_javascript(text).budgets
         if declared is None:
             continue
         line, total, own_limit = declared

@@ -253,15 +253,28 @@ def agent_image_test_leak(files: TaskFiles) -> Iterator[Problem]:
                 )
 
 
+#: (what it is, texts of which one is in each, pattern): looking for a text costs a fraction of a pattern.
 _SECRETS = (
-    ("a private key", re.compile(r"-----BEGIN (?:RSA |EC |OPENSSH |DSA |PGP )?PRIVATE KEY")),
-    ("an AWS key", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
-    ("a GitHub token", re.compile(r"\bgh[pousr]_[A-Za-z0-9]{36,}\b|\bgithub_pat_[A-Za-z0-9_]{60,}\b")),
-    ("a model provider's key", re.compile(r"\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32,}\b")),
-    ("a Slack token", re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{20,}\b")),
-    ("a Google key", re.compile(r"\bAIza[0-9A-Za-z_-]{35}\b")),
-    ("an npm token", re.compile(r"\bnpm_[A-Za-z0-9]{36}\b|_authToken=[A-Za-z0-9_-]{20,}")),
-    ("a Hugging Face token", re.compile(r"\bhf_[A-Za-z0-9]{34}\b")),
+    (
+        "a private key",
+        ("-----BEGIN ",),
+        re.compile(r"-----BEGIN (?:RSA |EC |OPENSSH |DSA |PGP )?PRIVATE KEY"),
+    ),
+    ("an AWS key", ("AKIA", "ASIA"), re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
+    (
+        "a GitHub token",
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        re.compile(r"\bgh[pousr]_[A-Za-z0-9]{36,}\b|\bgithub_pat_[A-Za-z0-9_]{60,}\b"),
+    ),
+    ("a model provider's key", ("sk-",), re.compile(r"\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32,}\b")),
+    ("a Slack token", ("xox",), re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{20,}\b")),
+    ("a Google key", ("AIza",), re.compile(r"\bAIza[0-9A-Za-z_-]{35}\b")),
+    (
+        "an npm token",
+        ("npm_", "_authToken="),
+        re.compile(r"\bnpm_[A-Za-z0-9]{36}\b|_authToken=[A-Za-z0-9_-]{20,}"),
+    ),
+    ("a Hugging Face token", ("hf_",), re.compile(r"\bhf_[A-Za-z0-9]{34}\b")),
 )
 _FAKE = re.compile(
     r"example|dummy|fake|placeholder|redacted|xxxx|0000000|1234567890|abcdef0123|test[-_]?key", re.IGNORECASE
@@ -281,7 +294,9 @@ def secret_in_task(files: TaskFiles) -> Iterator[Problem]:
         if files.is_binary(entry.path):
             continue
         text = files.text(entry.path)
-        for what, pattern in _SECRETS:
+        for what, signs, pattern in _SECRETS:
+            if not any(sign in text for sign in signs):
+                continue
             for match in pattern.finditer(text):
                 start = text.rfind("\n", 0, match.start()) + 1
                 end = text.find("\n", match.end())
