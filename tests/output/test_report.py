@@ -64,12 +64,11 @@ TRIALS: list[dict[str, object]] = [
     },
 ]
 ABLATION = {
-    "changes": [
-        {"name": "index.js", "lost": {"boot": 60.0}},
-        {"name": "package.json", "lost": {"boot": 0.0}, "accepted": ""},
-        {"name": "README.md", "lost": {}, "accepted": "not graded"},
-    ],
-    "checks": ["boot", "idle"],
+    "changes": {
+        "index.js": {"state": "killed", "reward": 0.4, "by": ["boot"]},
+        "package.json": {"state": "blind", "reward": 1.0, "by": []},
+        "README.md": {"state": "declared", "reward": 1.0, "by": []},
+    },
 }
 
 
@@ -127,7 +126,7 @@ def test_every_chart_is_told_in_words(page: Page) -> None:
         assert set((chart["aria-labelledby"] or "").split()) <= idents
     assert "75 of 100, expected at most 40, fail" in page.text
     assert "error judge-killed" in page.text
-    assert "1 of 3 changes are noticed by a check; not noticed: package.json, README.md" in page.text
+    assert "1 of 3 changes are noticed by a check; not noticed: package.json" in page.text
 
 
 def test_links_inside_the_page_lead_somewhere(page: Page) -> None:

@@ -75,44 +75,41 @@ def timeline(bars: Sequence[Bar], *, ident: str) -> str:
     return "".join(parts)
 
 
+_STATE_WORDS = {"killed": "", "blind": "blind spot", "declared": "not graded", "error": "error"}
+
+
 def heat_map(data: HeatMap, *, ident: str) -> str:
-    """Changes against checks: the darker, the more points the check took when the change was left out."""
-    left = 12 + 7 * max((len(cut(row, 44)) for row in data.rows), default=0)
+    """Changes against checks: a filled cell is a check that noticed that the change was left out."""
+    left = 12 + 7 * max((len(cut(row, 44)) for row in data.noticed), default=0)
     top = 14 + 6 * max((len(cut(column, 24)) for column in data.columns), default=0)
     width = left + _CELL * len(data.columns) + 90
-    height = top + _CELL * len(data.rows) + 4
-    noticed = sum(1 for row in data.rows if row not in data.blind)
-    words = f"{noticed} of {len(data.rows)} changes are noticed by a check" + (
-        f"; not noticed: {', '.join(data.blind)}" if data.blind else ""
-    )
-    most = max(data.lost.values(), default=0) or 1
+    height = top + _CELL * len(data.noticed) + 4
+    killed = sum(1 for state in data.states.values() if state == "killed")
+    missed = [row for row, state in data.states.items() if state == "blind"]
+    words = f"{killed} of {len(data.noticed)} changes are noticed by a check"
+    words += f"; not noticed: {', '.join(missed)}" if missed else ""
     parts = [_open(ident, width, height, "Ablation: change against check", words, fixed=True)]
     for number, column in enumerate(data.columns):
         x = left + _CELL * number + _CELL / 2
-        parts.append(
-            f'<text class="tick" transform="translate({x + 4} {top - 6}) rotate(-60)">{_text(cut(column, 24))}</text>'
-        )
-    for index, row in enumerate(data.rows):
+        place = f'transform="translate({x + 4} {top - 6}) rotate(-60)"'
+        parts.append(f'<text class="tick" {place}>{_text(cut(column, 24))}</text>')
+    for index, (row, by) in enumerate(data.noticed.items()):
         y = top + _CELL * index
-        kind = "blind" if row in data.blind else "seen"
+        state = data.states.get(row, "error")
+        kind = "seen" if state == "killed" else "blind"
         parts.append(f'<g class="{kind}"><text class="name" x="0" y="{y + 17}">{_text(cut(row, 44))}</text>')
         for number, column in enumerate(data.columns):
-            lost = data.lost.get((row, column), 0.0)
-            words = f"without {row}, {column} gives {lost:g} points less"
-            opacity = 0 if lost <= 0 else 0.25 + 0.75 * lost / most
+            x = left + _CELL * number
+            seen = column in by
+            words = f"without {row}, {column} " + ("gives less" if seen else "gives the same")
             parts.append(
-                f'<rect class="cell" x="{left + _CELL * number}" y="{y}" width="{_CELL - 2}" height="{_CELL - 2}" '
-                f'fill-opacity="{opacity:.2f}"><title>{_text(words)}</title></rect>'
+                f'<rect class="cell" x="{x}" y="{y}" width="{_CELL - 2}" height="{_CELL - 2}" '
+                f'fill-opacity="{0.85 if seen else 0}"><title>{_text(words)}</title></rect>'
             )
-            if lost > 0:
-                parts.append(
-                    f'<text class="lost" x="{left + _CELL * number + 12}" y="{y + 16}" '
-                    f'text-anchor="middle">{lost:g}</text>'
-                )
-        if row in data.blind:
-            accepted = "not graded" if data.blind[row] else "blind spot"
+        if _STATE_WORDS.get(state, state):
+            x = left + _CELL * len(data.columns) + 6
             parts.append(
-                f'<text class="value" x="{left + _CELL * len(data.columns) + 6}" y="{y + 17}">{accepted}</text>'
+                f'<text class="value" x="{x}" y="{y + 17}">{_text(_STATE_WORDS.get(state, state))}</text>'
             )
         parts.append("</g>")
     parts.append("</svg>")

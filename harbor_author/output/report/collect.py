@@ -66,7 +66,7 @@ def _task_view(task: Task, index: int, findings: list[Finding], cards: tuple[str
         verdict=str(receipt.get("verdict") or "none"),
         because=(*currency.because, *currency.notes),
         bars=_bars(currency),
-        heat_map=_heat_map(receipt.get("ablation")),
+        heat_map=_heat_map(receipt),
         findings=tuple(_excerpt(finding, task.path) for finding in findings[:_MAX_FINDINGS]),
         diffs=_diffs(task.path),
         inputs=_flat(receipt.get("inputs")),
@@ -117,29 +117,24 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _heat_map(ablation: Any) -> HeatMap | None:
-    """From the receipt's `ablation`: `changes` with `name`, `lost` (check -> points) and `accepted`."""
+def _heat_map(receipt: Mapping[str, Any]) -> HeatMap | None:
+    """From the receipt's `ablation`: change -> `state`, `by` (the checks that noticed)."""
+    ablation = receipt.get("ablation")
     changes = ablation.get("changes") if isinstance(ablation, dict) else None
-    if not isinstance(changes, list) or not changes:
+    if not isinstance(changes, dict) or not changes:
         return None
-    rows: list[str] = []
     columns: dict[str, None] = {}
-    lost: dict[tuple[str, str], float] = {}
-    blind: dict[str, str] = {}
-    for change in changes:
-        if not isinstance(change, dict):
-            continue
-        row = str(change.get("name"))
-        rows.append(row)
-        taken = change.get("lost")
-        for column, points in taken.items() if isinstance(taken, dict) else ():
-            columns[str(column)] = None
-            lost[row, str(column)] = _number(points) or 0.0
-        if not any(points > 0 for (name, _), points in lost.items() if name == row):
-            blind[row] = str(change.get("accepted") or "")
-    for check in ablation.get("checks") or ():
-        columns.setdefault(str(check))
-    return HeatMap(tuple(rows), tuple(columns), lost, blind)
+    for trial in receipt.get("trials") or ():
+        checks = trial.get("checks") if isinstance(trial, dict) else None
+        columns |= dict.fromkeys(checks if isinstance(checks, dict) else ())
+    noticed: dict[str, tuple[str, ...]] = {}
+    states: dict[str, str] = {}
+    for name, change in changes.items():
+        by = tuple(str(check) for check in change.get("by") or ()) if isinstance(change, dict) else ()
+        noticed[name] = by
+        states[name] = str(change.get("state")) if isinstance(change, dict) else "error"
+        columns |= dict.fromkeys(by)
+    return HeatMap(tuple(columns), noticed, states)
 
 
 def _excerpt(finding: Finding, task_dir: Path) -> Excerpt:

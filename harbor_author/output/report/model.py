@@ -31,18 +31,17 @@ class Bar:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """Ablation: for each change that was left out, which checks gave less (`lost` points) than the oracle's.
+    """Ablation: for each change that was left out of the reference solution, which checks noticed.
 
     Attributes:
-        rows: names of the changes; columns: IDs of the checks.
-        lost: (row, column) -> points lost; a missing pair is none.
-        blind: rows that no check noticed -> why that is accepted, "" when it is not.
+        columns: IDs of the checks.
+        noticed: change -> the checks that gave less than with it.
+        states: change -> `killed` (noticed), `blind`, `declared` (said to be not graded) or `error`.
     """
 
-    rows: tuple[str, ...]
     columns: tuple[str, ...]
-    lost: Mapping[tuple[str, str], float]
-    blind: Mapping[str, str]
+    noticed: Mapping[str, tuple[str, ...]]
+    states: Mapping[str, str]
 
 
 @dataclass(frozen=True)
