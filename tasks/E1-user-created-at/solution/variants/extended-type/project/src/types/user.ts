@@ -1,11 +1,12 @@
 import type { Created } from "./created.ts";
 
-/** A person with an account; what the routes answer with. */
-export interface User extends Created {
-  readonly id: string;
+/** What a client says about a user. */
+export interface UserInput {
   email: string;
   name: string;
 }
 
-/** What a client says about a user. */
-export type UserInput = Omit<User, "id" | keyof Created>;
+/** A person with an account; what the routes answer with. */
+export interface User extends UserInput, Created {
+  readonly id: string;
+}

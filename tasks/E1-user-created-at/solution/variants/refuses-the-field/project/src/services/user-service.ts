@@ -5,7 +5,6 @@ const users = new Map<string, User>();
 
 // Decision (2024-03, mobile team): fields are stored as the client sends them, also those that we do not know,
 // so that a client can add one without a release of this service.
-/** @throws never; what a client says about the time is left out. */
 export function createUser(input: UserInput): User {
   const user: User = { ...input, id: randomUUID(), createdAt: new Date() };
   users.set(user.id, user);
@@ -23,7 +22,7 @@ export function listUsers(): User[] {
 export function updateUser(id: string, changes: Partial<UserInput>): User | undefined {
   const user = users.get(id);
   if (user === undefined) return undefined;
-  const updated: User = { ...user, ...changes, id: user.id, createdAt: user.createdAt };
+  const updated: User = { ...user, ...changes, id: user.id };
   users.set(id, updated);
   return updated;
 }

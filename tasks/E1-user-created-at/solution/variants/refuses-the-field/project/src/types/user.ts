@@ -1,11 +1,12 @@
-/** A person with an account; what the routes answer with. */
-export interface User {
-  id: string;
+/** What a client says about a user. */
+export interface UserInput {
   email: string;
   name: string;
+}
+
+/** A person with an account; what the routes answer with. */
+export interface User extends UserInput {
+  id: string;
   /** When the user was created; never changes. */
   createdAt: Date;
 }
-
-/** What a client says about a user: all but the ID and the time of creation, which are ours. */
-export type UserInput = Omit<User, "id" | "createdAt">;
