@@ -57,7 +57,7 @@ _ALL = (
     Cause("judge-timeout", True, "the judge ran out of [verifier] timeout_sec",
           "raise it, or bound each step of the judge", "VerifierTimeoutError"),
     Cause("judge-killed", True, "the judge was killed by a signal",
-          "look for a broad pkill, or for too little memory"),
+          "look for a broad pkill, or for too little memory", "RewardFileNotFoundError"),
     Cause("judge-error", True, "the judge says that it could not judge", "see its reason"),
     Cause("judge-line-unparsable", True, "the judge's last output line is not its JSON verdict",
           "print the JSON line last"),

@@ -28,13 +28,18 @@ _SHOWN = 8
 
 @dataclass(frozen=True)
 class Scope:
-    """What of the matrix to run. `budget` bounds the ablation's trials; `repeat` counts each basic trial's runs."""
+    """What of the matrix to run. `budget` bounds the ablation's trials; `repeat` counts each basic trial's runs.
+
+    The other two counts are the least that a matrix runs of each basic trial.
+    """
 
     matrix: bool = True
     budget: int = DEFAULT_BUDGET
     repeat: int | None = None
     clock: str = ""
     offline: bool = False
+    untouched_runs: int = UNTOUCHED_RUNS
+    oracle_runs: int = ORACLE_RUNS
 
 
 class Matrix:
@@ -54,7 +59,9 @@ class Matrix:
         scope = self._scope
         repeat = scope.repeat or 1
         untouched, runs = (
-            (max(UNTOUCHED_RUNS, repeat), max(ORACLE_RUNS, repeat)) if scope.matrix else (repeat, repeat)
+            (max(scope.untouched_runs, repeat), max(scope.oracle_runs, repeat))
+            if scope.matrix
+            else (repeat, repeat)
         )
         planned = flaky.repeated(bench, untouched=untouched, oracle=runs, first=True)
         planned = [replace(plan, inspect=scope.matrix and number < 2) for number, plan in enumerate(planned)]
@@ -223,7 +230,7 @@ def options_for(
     if scope == Scope(matrix=False, budget=scope.budget):
         return options
     needs = ["untouched", "oracle"]
-    runs = max(scope.repeat or 1, ORACLE_RUNS if scope.matrix else 1)
+    runs = max(scope.repeat or 1, scope.oracle_runs if scope.matrix else 1)
     needs += [f"oracle#{number}" for number in range(2, runs + 1)]
     needs += ["forged"] if scope.matrix else []
     needs += ["clock:oracle"] if scope.clock else []

@@ -102,6 +102,9 @@ def _sanitised(source: IO[bytes], exclude: tuple[str, ...]) -> IO[bytes]:
                     continue
                 content = old.extractfile(member) if member.isreg() else None
                 safe.uid = safe.gid = 0
+                safe.uname = safe.gname = (
+                    "root"  # the filter takes the names away, and nameless members cannot be written
+                )
                 safe.mode = member.mode & 0o777
                 new.addfile(safe, content if content is not None else io.BytesIO())
     except tarfile.TarError as error:

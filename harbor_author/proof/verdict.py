@@ -72,7 +72,9 @@ class Trial:
     @property
     def harbor_error(self) -> str | None:
         """The exception that Harbor would record, or None."""
-        return CAUSES[self.cause].harbor if self.cause else None
+        recorded = CAUSES[self.cause].harbor if self.cause else None
+        # A script that cannot run or was killed is no exception by itself: only the reward that then is missing.
+        return None if recorded == "RewardFileNotFoundError" and self.reward is not None else recorded
 
 
 def judge_trial(
