@@ -64,7 +64,8 @@ _ALL = (
     Cause("judge-disagrees", True, "the judge's score and the written reward differ",
           "let test.sh divide the score by max"),
     # --- limits
-    Cause("memory-limit", True, "the container ran out of [environment] memory_mb", "raise it or use less"),
+    Cause("memory-limit", True, "the container ran out of [environment] memory_mb", "raise it or use less",
+          "RewardFileNotFoundError"),
     Cause("pids-limit", True, "the container reached its limit of processes", "look for a fork bomb"),
     Cause("disk-limit", True, "the container wrote more than its limit", "look for what fills the disk"),
     Cause("output-limit", True, "a script printed more than its limit", "look for an endless loop that prints"),

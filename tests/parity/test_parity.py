@@ -28,6 +28,8 @@ EXCEPTION_OF_REFUSAL = {
     "build-failed": "RuntimeError",
     "crlf-script": "RewardFileNotFoundError",
 }
+#: A bare number in reward.json passes Harbor's parser and then fails in its model of a result.
+SAME_KIND = {"ValidationError": "VerifierOutputParseError"}
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ def harbor_outcome(task: Path, agent: str) -> Outcome:
         return Outcome(None, NOT_LOADED)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    return Outcome((document["rewards"] or {}).get("reward"), document["exception"])
+    exception = document["exception"]
+    return Outcome((document["rewards"] or {}).get("reward"), SAME_KIND.get(exception, exception))
 
 
 def our_outcomes(task: Path, author: AuthorRunner) -> dict[str, Outcome]:
