@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "proof": ("proof", "Show receipts, and check whether they still hold."),
     "new-decoy": ("new_decoy", "Scaffold a wrong submission that tempts, or another right one."),
     "doctor": ("doctor", "Check what this machine lacks, with the remedy for each."),
+    "publish": ("publish", "Check that a task is ready, record it, describe its change set."),
     "report": ("report", "Write the suite as one HTML page to look at."),
     "vendor": ("vendor", "Keep the judge libraries in tasks identical to the released ones."),
     "completion": ("completion", "Print a completion script for bash, zsh or fish."),
