@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -82,6 +82,7 @@ class TaskFiles:
         self._data: dict[str, bytes] = {}
         self._text: dict[str, FileText] = {}
         self._binary: dict[str, bool] = {}
+        self._files: dict[str, list[Entry]] = {}
         self.memo: dict[str, Any] = {}
         #: What bash, node and shellcheck said; only rules marked `late` find it filled.
         self.programs: Results | None = None
@@ -106,11 +107,13 @@ class TaskFiles:
         entry = self.entries.get(path)
         return entry is not None and entry.kind == "dir"
 
-    def files(self, prefix: str = "") -> Iterator[Entry]:
+    def files(self, prefix: str = "") -> list[Entry]:
         """Regular files, those below `prefix` (a directory with its slash) when it is given, in order."""
-        for path, entry in self.entries.items():
-            if entry.kind == "file" and path.startswith(prefix):
-                yield entry
+        known = self._files.get(prefix)
+        if known is None:
+            known = [e for p, e in self.entries.items() if e.kind == "file" and p.startswith(prefix)]
+            self._files[prefix] = known
+        return known
 
     def data(self, path: str) -> bytes:
         """The first `READ_LIMIT` bytes of a regular file; empty when it cannot be read (see `unreadable`)."""

@@ -13,7 +13,7 @@ class Pattern:
 
     text: str
     line: int
-    regex: re.Pattern[str]
+    glob: _Glob
     negated: bool
     directory_only: bool
 
@@ -41,7 +41,7 @@ class IgnoreFile:
 
     def _last(self, path: str, is_dir: bool) -> Pattern | None:
         for pattern in reversed(self.patterns):
-            if (is_dir or not pattern.directory_only) and pattern.regex.fullmatch(path):
+            if (is_dir or not pattern.directory_only) and pattern.glob.fullmatch(path):
                 return pattern
         return None
 
@@ -64,10 +64,8 @@ def gitignore(text: str) -> IgnoreFile:
         if not body:
             continue
         anchored = "/" in body
-        regex = _glob(body.removeprefix("/"))
-        if not anchored:
-            regex = "(?:.*/)?" + regex
-        patterns.append(Pattern(line, number, _compile(regex), negated, directory_only))
+        glob = _Glob(body.removeprefix("/"), anywhere=not anchored)
+        patterns.append(Pattern(line, number, glob, negated, directory_only))
     return IgnoreFile(tuple(patterns))
 
 
@@ -81,7 +79,7 @@ class DockerIgnore:
         decided: Pattern | None = None
         parts = path.split("/")
         for pattern in self.patterns:
-            if any(pattern.regex.fullmatch("/".join(parts[:depth])) for depth in range(1, len(parts) + 1)):
+            if any(pattern.glob.fullmatch("/".join(parts[:depth])) for depth in range(1, len(parts) + 1)):
                 decided = None if pattern.negated else pattern
         return decided
 
@@ -98,46 +96,68 @@ def dockerignore(text: str) -> DockerIgnore:
         body = line[1:].strip() if negated else line
         body = body.strip("/").removeprefix("./")
         if body:
-            patterns.append(Pattern(line, number, _compile(_glob(body)), negated, False))
+            patterns.append(Pattern(line, number, _Glob(body), negated, False))
     return DockerIgnore(tuple(patterns))
 
 
-def _compile(regex: str) -> re.Pattern[str]:
+class _Glob:
+    """A compiled glob. It costs at most pattern times path: hostile patterns and names cannot make it explode."""
+
+    def __init__(self, pattern: str, *, anywhere: bool = False) -> None:
+        self._segments = [None if part == "**" else _segment(part) for part in pattern.split("/")]
+        if anywhere:
+            self._segments.insert(0, None)
+
+    def fullmatch(self, path: str) -> bool:
+        """Whether the whole of `path` matches; `**` stands for any folders, at the end for at least one name."""
+        parts = path.split("/")
+        last = len(self._segments) - 1
+        # reached[n]: the segments so far match the first n parts.
+        reached = [True] + [False] * len(parts)
+        for index, segment in enumerate(self._segments):
+            if segment is None:
+                first = reached.index(True) if True in reached else len(reached)
+                first += index == last
+                reached = [number >= first for number in range(len(reached))]
+            else:
+                reached = [False] + [
+                    before and segment.fullmatch(part) is not None
+                    for before, part in zip(reached, parts, strict=False)
+                ]
+        return reached[-1]
+
+
+def _segment(glob: str) -> re.Pattern[str]:
+    """The part of a glob between two slashes. Every star but the last takes the first fit for good."""
+    pieces = [""]
+    index = 0
+    while index < len(glob):
+        char = glob[index]
+        if char == "*":
+            if pieces[-1] or len(pieces) == 1:
+                pieces.append("")
+            index += 1
+        elif char == "?":
+            pieces[-1] += "."
+            index += 1
+        elif char == "[" and (end := glob.find("]", index + 2)) > 0:
+            body = glob[index + 1 : end].replace("\\", "\\\\")
+            body = "^" + body[1:] if body[:1] in "!^" else body
+            pieces[-1] += f"[{body}]"
+            index = end + 1
+        elif char == "\\" and index + 1 < len(glob):
+            pieces[-1] += re.escape(glob[index + 1])
+            index += 2
+        else:
+            pieces[-1] += re.escape(char)
+            index += 1
+    first, *others = pieces
+    regex = (
+        first
+        + "".join(f"(?>.*?{piece})" for piece in others[:-1])
+        + "".join(f".*{piece}" for piece in others[-1:])
+    )
     try:
         return re.compile(regex, re.DOTALL)
     except re.error:
         return re.compile(r"(?!)")
-
-
-def _glob(pattern: str) -> str:
-    """A gitignore glob as a regular expression without nested repetition, so that it cannot explode."""
-    pattern = re.sub(r"\*{3,}", "**", pattern)
-    pattern = re.sub(r"(?:\*\*/)+", "**/", pattern)
-    out = []
-    index = 0
-    while index < len(pattern):
-        char = pattern[index]
-        if pattern.startswith("**/", index):
-            out.append("(?:.*/)?")
-            index += 3
-        elif pattern.startswith("**", index):
-            out.append(".*")
-            index += 2
-        elif char == "*":
-            out.append("[^/]*")
-            index += 1
-        elif char == "?":
-            out.append("[^/]")
-            index += 1
-        elif char == "[" and (end := pattern.find("]", index + 2)) > 0:
-            body = pattern[index + 1 : end].replace("\\", "\\\\")
-            body = "^" + body[1:] if body[:1] in "!^" else body
-            out.append(f"[{body}]")
-            index = end + 1
-        elif char == "\\" and index + 1 < len(pattern):
-            out.append(re.escape(pattern[index + 1]))
-            index += 2
-        else:
-            out.append(re.escape(char))
-            index += 1
-    return "".join(out)

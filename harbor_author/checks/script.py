@@ -65,12 +65,12 @@ class Command:
         """The words after wrappers such as `timeout 60` and `sudo -u x`, and leading assignments."""
         return unwrap(self.words)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Base name of the program."""
         return self.argv[0].rsplit("/", 1)[-1] if self.argv else ""
 
-    @property
+    @cached_property
     def args(self) -> tuple[str, ...]:
         return self.argv[1:]
 

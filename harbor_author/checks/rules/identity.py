@@ -137,19 +137,23 @@ def stale_task_id(files: TaskFiles) -> Iterator[Problem]:
                 yield Problem(message, path, number, column, severity=weight)  # type: ignore[arg-type]
 
 
-_CANDIDATE = re.compile(r"(?<![\w.])[A-Z][1-9]\d*(?!\w)|\bbench-[A-Za-z][1-9]")
+_CANDIDATE = re.compile(r"[A-Z][1-9]\d*(?!\w)")
+_PROFILE_START = re.compile(r"bench-[A-Za-z][1-9]")
 
 
 def _lines_with_ids(text: str) -> Iterator[tuple[int, str]]:
     """(number, line) of the lines that may name a task."""
+    places = {match.start() for match in _CANDIDATE.finditer(text)}
+    if "bench-" in text:
+        places |= {match.start() for match in _PROFILE_START.finditer(text)}
     number, counted, last = 1, 0, -1
-    for match in _CANDIDATE.finditer(text):
-        number += text.count("\n", counted, match.start())
-        counted = match.start()
+    for place in sorted(places):
+        number += text.count("\n", counted, place)
+        counted = place
         if number != last:
             last = number
-            start = text.rfind("\n", 0, match.start()) + 1
-            end = text.find("\n", match.start())
+            start = text.rfind("\n", 0, place) + 1
+            end = text.find("\n", place)
             yield number, text[start : end if end >= 0 else len(text)]
 
 

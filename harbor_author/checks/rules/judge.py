@@ -117,6 +117,8 @@ def killed_counts_as_zero(files: TaskFiles) -> Iterator[Problem]:
     Fix: treat null as an error of the evaluator.
     """
     for path, text in judge_texts(files):
+        if not re.search(r"(?:\?\?|\|\|)\s*0", text):
+            continue
         for match in _KILLED.finditer(text):
             if _in_comment(text, match.start()):
                 continue
@@ -144,6 +146,9 @@ _PORT = re.compile(
 )
 
 
+_PORT_SIGNS = ("localhost:", "127.0.0.1:", "0.0.0.0:", "--port", ".listen(", "PORT")
+
+
 @rule(name="fixed-port", pack="harbor", severity="warning")
 def fixed_port(files: TaskFiles) -> Iterator[Problem]:
     """The judge uses a fixed port that the task does not give to anyone.
@@ -160,6 +165,8 @@ def fixed_port(files: TaskFiles) -> Iterator[Problem]:
     sources = [*judge_texts(files, (*_CODE, ".py")), *((p, files.text(p)) for p in files.verifier_scripts)]
     for path, text in sources:
         told: set[str] = set()
+        if not any(sign in text for sign in _PORT_SIGNS):
+            continue
         for match in _PORT.finditer(text):
             port = next(g for g in match.groups() if g)
             if port in told or port in agreed or _in_comment(text, match.start()) or int(port) < 1024:

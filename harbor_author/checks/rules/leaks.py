@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
@@ -173,7 +174,8 @@ def _also_given(files: TaskFiles, secret: Entry, entry: Entry, pairs: dict[str, 
     return bool(other) and files.is_file(other) and files.data(other) == files.data(secret.path)
 
 
-def significant(text: str) -> set[str]:
+@lru_cache(maxsize=2048)
+def significant(text: str) -> frozenset[str]:
     """Lines that carry something of their own: no blanks, braces, comments or boilerplate."""
     found = set()
     for line in text.split("\n"):
@@ -181,7 +183,7 @@ def significant(text: str) -> set[str]:
         if len(bare) < 12 or bare.startswith(("#", "//", "*", "/*", "<!--", "import ", "from ", "set -")):
             continue
         found.add(bare)
-    return found
+    return frozenset(found)
 
 
 def _near(
@@ -219,7 +221,7 @@ def _near(
             continue
         if files.is_binary(entry.path):
             continue
-        theirs = files.once(f"lines {entry.path}", lambda path=entry.path: significant(files.text(path)))  # type: ignore[misc]
+        theirs = significant(files.text(entry.path))
         common = len(lines & theirs)
         if common >= _SHARE * len(lines) and common >= needed and _copied(files, entry.path):
             reported.add(entry.path)

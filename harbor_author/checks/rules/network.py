@@ -126,6 +126,8 @@ def _code_downloads(files: TaskFiles) -> Iterator[Problem]:
             if not entry.name.endswith((".py", ".mjs", ".js", ".cjs", ".ts")) or files.is_binary(entry.path):
                 continue
             text = files.text(entry.path)
+            if "http" not in text:
+                continue
             for match in _CODE_FETCH.finditer(text):
                 if _LOCAL.search(match["url"]) or re.match(r"https?://(?:\$\{|\{)", match["url"]):
                     continue

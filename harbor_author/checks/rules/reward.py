@@ -129,6 +129,8 @@ def misspelt_reward_file(files: TaskFiles) -> Iterator[Problem]:
         for entry in files.files(prefix):
             if files.is_binary(entry.path) or entry.name.endswith(".md"):
                 continue
+            if "/logs/verifier" not in files.text(entry.path):
+                continue
             for number, line in enumerate(files.text(entry.path).split("\n"), 1):
                 if line.lstrip().startswith(("#", "//", "*")) or "/logs/verifier" not in line:
                     continue
@@ -163,6 +165,8 @@ def both_reward_files(files: TaskFiles) -> Iterator[Problem]:
     for prefix in files.tests_prefixes:
         for entry in files.files(prefix):
             if files.is_binary(entry.path) or entry.name.endswith(".md"):
+                continue
+            if "reward." not in files.text(entry.path):
                 continue
             for number, line in enumerate(files.text(entry.path).split("\n"), 1):
                 if line.lstrip().startswith(("#", "//", "*")):
