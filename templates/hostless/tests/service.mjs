@@ -22,6 +22,8 @@ const BASELINE_MODULES = "/opt/bench/modules/node_modules";
 const ANSWER_LIMIT = 4 * 1024 * 1024;
 /** A service that left this many requests unanswered is asked no more. */
 const PATIENCE = 3;
+/** How long the end of a service may take to be seen, after it cut a connection. */
+const END_S = 1;
 
 /**
  * Copy a project into the judge's work directory; its dependencies are linked, not copied.
@@ -65,12 +67,7 @@ async function start(judge, step, directory, { entry = "src/server.ts", env = {}
       if (line !== null) listening(line[1]);
     },
   });
-  let timer;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(() => resolve(null), start_s * 1000);
-  });
-  const first = await Promise.race([address, ended, late]);
-  clearTimeout(timer);
+  const first = await within(start_s, Promise.race([address, ended]));
   if (first === null) return new Service(null, `it does not listen within ${start_s} s`, ended);
   if (typeof first === "string") return new Service(first, null, ended);
   if (first.signal !== null) judge.mustExit(first);
@@ -89,17 +86,12 @@ export function causeOf(output) {
  */
 class Service {
   #unanswered = 0;
-  #end = null;
+  #ended;
 
   constructor(address, problem, ended) {
     this.address = address;
     this.problem = problem;
-    ended.then(
-      (result) => {
-        this.#end = result;
-      },
-      () => {},
-    );
+    this.#ended = ended.catch(() => null);
   }
 
   /**
@@ -117,16 +109,30 @@ class Service {
     const answer = await request(new URL(where, this.address), { method, headers: { ...sent, ...headers }, data, timeout_s });
     if (answer.status !== 0) return answer;
     this.#unanswered += 1;
+    // A cut connection may be the first that is seen of the service's end.
+    const end = await within(answer.timedOut ? 0 : END_S, this.#ended);
+    if (end === null) return answer;
     // A service that was killed, for want of memory say, is no statement about the submission.
-    if (this.#end?.signal) throw new EvaluatorError(`the service was killed by ${this.#end.signal}: ${tail(this.#end.output)}`);
-    const died = this.#end === null ? "" : `; the service ended with ${this.#end.exitCode}: ${causeOf(this.#end.output)}`;
-    return answerOf({ problem: `${answer.problem}${died}` });
+    if (end.signal !== null) throw new EvaluatorError(`the service was killed by ${end.signal}: ${tail(end.output)}`);
+    return answerOf({ problem: `${answer.problem}; the service ended with ${end.exitCode}: ${causeOf(end.output)}` });
   }
+}
+
+/** What the promise gives, or null when it takes longer. */
+async function within(seconds, promise) {
+  let timer;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(() => resolve(null), seconds * 1000);
+  });
+  const result = await Promise.race([promise, late]);
+  clearTimeout(timer);
+  return result;
 }
 
 function request(url, { method, headers, data, timeout_s }) {
   return new Promise((resolve) => {
-    const fail = (problem) => resolve(answerOf({ problem }));
+    let timedOut = false;
+    const fail = (problem) => resolve({ ...answerOf({ problem }), timedOut });
     const call = http.request(url, { method, headers, agent: false }, (response) => {
       const parts = [];
       let size = 0;
@@ -142,7 +148,10 @@ function request(url, { method, headers, data, timeout_s }) {
       });
     });
     // Of the whole exchange: a socket's own time-out would wait for ever on an answer that trickles.
-    const timer = setTimeout(() => call.destroy(new Error(`no answer within ${timeout_s} s`)), timeout_s * 1000);
+    const timer = setTimeout(() => {
+      timedOut = true;
+      call.destroy(new Error(`no answer within ${timeout_s} s`));
+    }, timeout_s * 1000);
     call.on("close", () => clearTimeout(timer));
     call.on("error", (error) => fail(error.message));
     call.end(data);
