@@ -87,6 +87,10 @@ _ALL = (
 CAUSES: dict[str, Cause] = {cause.name: cause for cause in _ALL}
 
 
+#: Causes that are this machine's fault and not the task's.
+NOT_THE_TASK = frozenset({"image-missing", "engine-failed", "disk-full", "task-vanished", "interrupted"})
+
+
 def is_error(cause: str | None) -> bool:
     """Whether a cause means that nothing could be judged."""
     return cause is not None and CAUSES[cause].is_error

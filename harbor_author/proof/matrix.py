@@ -10,6 +10,7 @@ from typing import Any
 from harbor_author.proof import ablation, flaky, probes
 from harbor_author.proof.decoys import read_declared
 from harbor_author.proof.programme import Assessment, Planned, both
+from harbor_author.proof.reward import is_full
 from harbor_author.proof.snapshot import OracleChanges, observe, read_instruction
 from harbor_author.proof.submission import oracle
 from harbor_author.proof.trial import FIXTURE, Bench
@@ -143,7 +144,7 @@ class Matrix:
         left = dict.fromkeys(text for trial in trials for text in trial.leftovers)
         if left:
             notes.append(f"left behind: {'; '.join(list(left)[:_SHOWN])}")
-        notes += [f"{trial.name}: {trial.why}: {trial.note}" for trial in trials if _is_remark(trial)]
+        notes += [f"{trial.name}: {trial.why}: {trial.note}" for trial in trials if trial.note]
         return Assessment(verdict, cause, message, tuple(notes), details)
 
     def _findings(self, trials: Sequence[Trial]) -> ablation.Findings:
@@ -160,12 +161,8 @@ def _renamed(plan: Planned, word: str, why: str) -> Planned:
 
 
 def _is_noticed(trial: Trial | None) -> bool:
-    """Whether a file's ablation fell short of full marks; an advisory trial that did not has a note."""
-    return trial is not None and trial.verdict == "pass" and not trial.note
-
-
-def _is_remark(trial: Trial) -> bool:
-    return bool(trial.note) and not trial.name.startswith(ablation.PREFIX)
+    """Whether the oracle without a file's change fell short of full marks."""
+    return trial is not None and trial.reward is not None and not is_full(trial.reward)
 
 
 def _all_errors(trials: Sequence[Trial], unsteady: Sequence[flaky.Spread]) -> bool:

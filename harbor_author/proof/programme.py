@@ -18,7 +18,7 @@ class Planned:
 
     Attributes:
         why: what it is there to show.
-        advisory: a reward outside the expectation is a note, not a failure.
+        advisory: what is not as expected is a note, neither a failure nor an error.
         offline: without network, whatever task.toml says.
         clock: how far the container's clock is set off, such as `+365d`; empty: not at all.
         inspect: look also at what the judge changes and what is written outside the allowed places.

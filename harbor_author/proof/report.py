@@ -8,9 +8,10 @@ from typing import Any
 
 from harbor_author.output.text import printable
 from harbor_author.proof.ablation import PREFIX
+from harbor_author.proof.causes import NOT_THE_TASK
 from harbor_author.proof.flaky import spreads
 from harbor_author.proof.verdict import Trial
-from harbor_author.proof.workflow import NOT_THE_TASK, ProofResult
+from harbor_author.proof.workflow import ProofResult
 
 SCHEMA = "harbor-author/oracle-check@1"
 _TAIL_LINES = 15

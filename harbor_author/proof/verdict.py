@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harbor_author.proof.causes import CAUSES
+from harbor_author.proof.causes import CAUSES, NOT_THE_TASK
 from harbor_author.proof.reward import Check, JudgeLine, is_full, main_reward, parse_judge_line
 from harbor_author.proof.trial import TrialRun
 
@@ -28,12 +28,15 @@ class Expectation:
             return "1"
         if self.low == self.high:
             return f"{self.low:g}"
+        if self.low == float("-inf") and self.high == float("inf"):
+            return "any"
         if self.low == float("-inf"):
             return f"at most {self.high:g}"
         return f"{self.low:g} to {self.high:g}"
 
 
 ZERO = Expectation(0.0, 0.0)
+ANY = Expectation()
 FULL = Expectation(1.0, 1.0, full=True, clean=True)
 
 
@@ -91,7 +94,7 @@ def judge_trial(
     Args:
         needs_judge_line: the judge must end in its JSON line; else a last line that is one is used all the same.
         why: what the submission is meant to show, for the reader.
-        advisory: a reward that is not the expected one is worth a note, not a failure.
+        advisory: what is not as expected is worth a note, not a failure.
     """
     reward = main_reward(run.rewards) if run.rewards is not None else None
     line = parse_judge_line(run.judge.output)
@@ -99,7 +102,7 @@ def judge_trial(
         line = None  # something else that looks like one
     cause, message = _cause(run, reward, line, expectation, needs_judge_line)
     note = ""
-    if advisory and cause is not None and not CAUSES[cause].is_error and cause != "not-applicable":
+    if advisory and cause is not None and cause not in NOT_THE_TASK and cause != "not-applicable":
         cause, note = None, message
     return Trial(
         name=name,

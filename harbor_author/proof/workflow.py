@@ -15,7 +15,7 @@ from typing import Any
 from harbor_author.errors import AuthorError
 from harbor_author.integrity.errors import IntegrityError
 from harbor_author.proof import receipts
-from harbor_author.proof.causes import CAUSES
+from harbor_author.proof.causes import CAUSES, NOT_THE_TASK
 from harbor_author.proof.contract import tail
 from harbor_author.proof.errors import TaskRefusedError
 from harbor_author.proof.pool import Job, Pool
@@ -33,9 +33,6 @@ from harbor_author.suite import Task
 #: Of the engine's memory, what trials may take together.
 _MEMORY_SHARE = 0.8
 _DRAIN_S = 20.0
-
-#: Causes that are this machine's fault and not the task's.
-NOT_THE_TASK = frozenset({"image-missing", "engine-failed", "disk-full", "task-vanished", "interrupted"})
 
 
 @dataclass(frozen=True)

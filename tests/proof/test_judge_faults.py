@@ -111,7 +111,8 @@ FAULTS = {
             **FIXTURE_FILES,
             **judge(
                 'set -e\nfor f in /app/fixture/*; do cat "$f"; done > /tmp/all\n'
-                f"if grep -q migrated /tmp/all && ! grep -q private /tmp/all; then echo 1 {REWARD}else echo 0 {REWARD}fi"
+                "if grep -q migrated /tmp/all && ! grep -q private /tmp/all; "
+                f"then echo 1 {REWARD}else echo 0 {REWARD}fi"
             ),
         },
         "error",
