@@ -13,7 +13,7 @@ from harbor_author.proof.programme import Planned
 from harbor_author.proof.snapshot import Change, FileState, OracleChanges
 from harbor_author.proof.submission import Submission
 from harbor_author.proof.trial import FIXTURE
-from harbor_author.proof.verdict import Trial
+from harbor_author.proof.verdict import ANY, Trial
 
 PREFIX = "ablation:"
 _PROSE = (".md", ".markdown", ".rst")
