@@ -19,6 +19,7 @@ LIBRARIES = {
     "judge-utils.mjs": "shared/tests/judge-utils.mjs",
     "findings.mjs": "S/tests/findings.mjs",
     "judge_utils.py": "library/judge_utils.py",
+    "service.mjs": "hostless/tests/service.mjs",
 }
 _VERSION = re.compile(rb"""^(?:export const )?VERSION = ["'](\d+(?:\.\d+)*)["']""", re.MULTILINE)
 

@@ -16,6 +16,8 @@ const MAX = 100;
 /** Kept for the clean-up and the last line, out of the verifier's time limit. */
 const MARGIN_S = 15;
 const OUTPUT_LIMIT = 512 * 1024;
+/** How long after its URL a web host may still give up; seen: under 100 ms. */
+const SETTLE_MS = 1000;
 const FIXED_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** The judge could not judge: no host, a step killed, a fault of its own. Never a score. */
@@ -462,39 +464,78 @@ class Judge {
   }
 
   /**
-   * Boot a web profile on a port that the host chooses, and read its boot graph.
+   * Boot a web profile on a port that the host chooses, and read its boot graph once the whole tree is up.
    * Call stop() when done (the clean-up does, too).
-   * @returns {Promise<{outcome, services, why, output, graph: {entries: object[]}|null, get: (path) => Promise, stop: () => Promise}>}
+   * @param {{step?: string, control?: string, patches?: string[], probe?: string}} options probe: a module of the
+   *   judge's own, run inside the host: `export async function probe(ctx)`; what it returns (JSON) is `probe`
+   * @returns {Promise<{outcome, services, why, output, graph: {entries: object[]}|null, probe: any,
+   *   get: (path: string) => Promise<{status, headers, body}>, stop: () => Promise<void>}>}
    */
-  async bootWeb({ step = "web", control, patches = [] } = {}) {
+  async bootWeb({ step = "web", control, patches = [], probe } = {}) {
+    const { patch, mark } = this.#writeProbe(probe);
     let found;
-    const url = new Promise((resolve) => {
+    const ready = new Promise((resolve) => {
       found = resolve;
     });
-    const running = this.#spawn(step, this.#bootArguments(patches, ["--no-open", "--port", "0"]), {
+    // The host prints its URL before it audits the tree, so the URL alone does not mean that it is up.
+    const running = this.#spawn(step, this.#bootArguments([...patches, patch], ["--no-open", "--port", "0"]), {
       onOutput: (output) => {
-        const match = /dsh web: (http:\/\/127\.0\.0\.1:\d+\/?\S*)\s/.exec(stripAnsi(output));
-        if (match !== null) found(match[1]);
+        const url = /dsh web: (http:\/\/127\.0\.0\.1:\d+\/?\S*)\s/.exec(stripAnsi(output));
+        const answer = new RegExp(`^${mark} (.*)$`, "m").exec(output);
+        if (url !== null && answer !== null) found({ url: url[1], probe: JSON.parse(answer[1]) });
       },
     });
-    const address = await Promise.race([url, running.finished]);
-    const nothing = { graph: null, get: async () => ({ status: 0, headers: {}, body: "" }), stop: async () => {} };
-    if (typeof address !== "string") return { ...(await this.#blame(address, classifyBoot(address), control)), ...nothing };
+    const up = await Promise.race([ready, running.finished]);
     const stop = async () => {
       running.kill();
       await running.finished;
     };
-    const base = new URL(address);
-    const first = await httpGet(address);
+    if (up.url === undefined) {
+      const verdict = await this.#blame(up, classifyBoot(up), control);
+      const get = async () => ({ status: 0, headers: {}, body: "" });
+      return { ...verdict, graph: null, probe: null, get, stop };
+    }
+    const { origin } = new URL(up.url);
+    const first = await httpGet(up.url);
     const cookie = (first.headers["set-cookie"] ?? []).map((line) => line.split(";", 1)[0]).join("; ");
-    const get = (where) => httpGet(new URL(where, base.origin), { cookie });
+    const get = (where) => httpGet(new URL(where, origin), { cookie });
     const page = await get("/");
     const graph = parseBootGraph(page.body);
-    if (graph === null) {
-      await stop();
-      throw new EvaluatorError(`${step}: the page at / has no boot graph (status ${page.status})`);
+    if (graph === null) throw new EvaluatorError(`${step}: the page at / has no boot graph (status ${page.status})`);
+    if (up.probe.error !== undefined) throw new EvaluatorError(`${step}: the probe failed: ${up.probe.error}`);
+    return { outcome: "activated", services: [], why: "the web profile is up", output: "", graph, probe: up.probe.value ?? null, get, stop };
+  }
+
+  /** A row of our own in the tree: says when the whole tree is up, and runs the judge's probe then. */
+  #writeProbe(probe) {
+    const directory = path.join(this.work, "probe");
+    const mark = `BENCH_PROBE_${this.#nonce}`;
+    fs.mkdirSync(directory, { recursive: true });
+    fs.writeFileSync(path.join(directory, "package.json"), '{"name":"bench-probe","private":true,"type":"module"}\n');
+    if (probe === undefined) fs.writeFileSync(path.join(directory, "probe.mjs"), "export const probe = () => null;\n");
+    else fs.copyFileSync(probe, path.join(directory, "probe.mjs"));
+    fs.writeFileSync(
+      path.join(directory, "index.mjs"),
+      `import { probe } from "./probe.mjs";
+export const name = "bench-probe";
+export function apply(ctx) {
+  const say = (answer) => console.log(${JSON.stringify(`${mark} `)} + JSON.stringify(answer));
+  const run = async () => {
+    try {
+      say({ value: await probe(ctx) });
+    } catch (error) {
+      say({ error: String(error?.stack ?? error) });
     }
-    return { outcome: "activated", services: [], why: "the web profile is up", output: "", graph, get, stop };
+  };
+  const ready = ctx.get("appReady");
+  if (ready) ready.onReady(run);
+  else setTimeout(() => ctx.get("loader").await().then(() => setTimeout(run, 300)), 0); // hosts without that service
+}
+`,
+    );
+    const patch = path.join(directory, "patch.yml");
+    fs.writeFileSync(patch, `- insert:\n    - id: bench-probe\n      name: ${JSON.stringify(path.join(directory, "index.mjs"))}\n`);
+    return { patch, mark };
   }
 
   #bootArguments(patches, rest) {
@@ -660,6 +701,10 @@ export function httpGet(address, { cookie, timeout_s = 10, maxBytes = 8 * 1024 *
 }
 
 // ---------------------------------------------------------------- small things
+
+function pause(duration_ms) {
+  return new Promise((resolve) => setTimeout(resolve, duration_ms));
+}
 
 function isDirectory(where) {
   try {
