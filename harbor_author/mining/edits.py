@@ -8,7 +8,7 @@ from typing import Final
 
 from harbor_author.mining.licence import Licence, is_licence_file
 from harbor_author.mining.manifest import make_private
-from harbor_author.mining.private import Find, redact
+from harbor_author.mining.private import Find, Redactor
 from harbor_author.mining.scrub import Hint, scrub
 from harbor_author.mining.states import Tree, TreeFile
 
@@ -24,12 +24,12 @@ class Edit:
     what: str
 
 
-def prepare(tree: Tree, licence: Licence) -> tuple[Tree, list[Edit], list[Find]]:
+def prepare(tree: Tree, licence: Licence, redactor: Redactor) -> tuple[Tree, list[Edit], list[Find]]:
     """A state as it may travel: nothing private, `"private": true`, the exam notice, the licence's text.
 
     The same bytes always become the same bytes, so what the migration leaves alone stays alone.
     """
-    clean, finds = redact(tree)
+    clean, finds = redactor.redact(tree)
     edits = [Edit(path=find.path, what=f"line {find.line}: {find.kind} replaced") for find in finds]
     edits += _set_private(clean)
     edits += _give_notice(clean)

@@ -17,7 +17,7 @@ from harbor_author.mining.hostdata import Host, load_host
 from harbor_author.mining.licence import Licence, find_licence, gate, is_licence_file
 from harbor_author.mining.manifest import declared_address, entry_points, parse
 from harbor_author.mining.oracle import Plan, plan
-from harbor_author.mining.private import Find
+from harbor_author.mining.private import Find, Redactor
 from harbor_author.mining.runtime import STATIC_POINTS, Runtime, choose_runtime
 from harbor_author.mining.scrub import Hint, after_names, find_hints
 from harbor_author.mining.states import (
@@ -139,9 +139,10 @@ def read_extraction(request: ExtractRequest, *, known_cards: Sequence[str], host
         remarks.append("nothing tells where the repository can be had: say it with --source URL")
     if licence.path is None and licence.accepted_by is None:
         remarks.append("no licence text travels: the licence is only declared in package.json")
-    fixture, edits, finds = prepare(states.before, licence)
-    after, after_edits, after_finds = prepare(states.after, licence)
-    middle = prepare(states.between, licence)[0] if states.between is not None else None
+    redactor = Redactor()
+    fixture, edits, finds = prepare(states.before, licence, redactor)
+    after, after_edits, after_finds = prepare(states.after, licence, redactor)
+    middle = prepare(states.between, licence, redactor)[0] if states.between is not None else None
     if plan(fixture, after).empty:
         raise MiningError(
             "the commit changes nothing that travels into a task",

@@ -26,7 +26,8 @@ _TEST = re.compile(r"(^|/)(tests?|__tests__|spec|e2e|cypress)/|\.(test|spec)\.[a
 _IMPORT = re.compile(r"""\b(?:from|import|require)\s*\(?\s*(["'])([^"'\n]+)\1""")
 _LIST = r"\[[^\]]{0,4000}\]"
 _OBJECT = r"\{[^{}]{0,4000}(?:\{[^{}]{0,1000}\}[^{}]{0,1000}){0,50}\}"
-_INJECT = re.compile(rf"\binject\b\s*(?::[^=\n]{{0,80}})?(?:=|:|\()\s*({_LIST}|{_OBJECT})")
+#: Patterns that begin with literal text are found at the speed of a substring search; `_starts_word` does the rest.
+_INJECT = re.compile(rf"inject\b\s*(?::[^=\n]{{0,80}})?(?:=|:|\()\s*({_LIST}|{_OBJECT})")
 _INJECT_DECORATOR = re.compile(r"""@Inject\(\s*(["'])([\w$.-]+)\1""")
 _STRING = re.compile(r"""(["'`])([\w$.:/@-]+)\1""")
 _KEY = re.compile(r"""(?:^|[{,\s])["']?([\w$]+)["']?\s*:""")
@@ -115,23 +116,33 @@ def _needs_brackets(key: str) -> bool:
 
 def _source_facts(content: bytes, host: Host, *, strict: bool) -> Facts:
     facts: Facts = Counter()
-    if not any(anchor in content for anchor in host.anchors):
+    if not host.is_addressed_by(content):
         return facts
     text = content.decode("utf-8", "replace")
     if strict:
         text = code_only(text)
     injected = list(injections(text))
     facts.update(f"inject:{service}" for service in injected)
-    facts.update(f"import:{name}" for _, name in _IMPORT.findall(text) if host.is_host_package(name))
-    facts.update(f"word:{word}" for word in host.word_pattern.findall(text))
+    if any(package in text for package in host.packages):
+        facts.update(f"import:{name}" for _, name in _IMPORT.findall(text) if host.is_host_package(name))
+    for word in host.words:
+        if word in text and (count := len(re.findall(rf"(?<![\w$]){re.escape(word)}(?![\w$])", text))):
+            facts[f"word:{word}"] += count
     known = host.services.union(injected)
     facts.update(f"use:{service}" for service in _context_members(text, host) if service in known)
     return facts
 
 
+def _starts_word(text: str, position: int) -> bool:
+    """Whether a name begins here, and not in the middle of a longer one."""
+    return position == 0 or not (text[position - 1].isalnum() or text[position - 1] in "_$")
+
+
 def injections(text: str) -> Iterator[str]:
     """The services that a plugin's source asks for: `inject = [...]`, `inject: {...}`, `ctx.inject([...])`."""
     for match in _INJECT.finditer(text):
+        if not _starts_word(text, match.start()):
+            continue
         body = match.group(1)
         names = [name for _, name in _STRING.findall(body)]
         if body.startswith("{") and not names:
@@ -141,13 +152,15 @@ def injections(text: str) -> Iterator[str]:
 
 
 def _context_members(text: str, host: Host) -> Iterator[str]:
-    contexts = "|".join(re.escape(name) for name in host.contexts) or "(?!)"
-    for match in re.finditer(
-        rf"""\b(?:{contexts})(?:\?)?(?:\.([A-Za-z_$][\w$]*)|\[["']([\w$]+)["']\])""", text
-    ):
-        yield match.group(1) or match.group(2)
-    for match in re.finditer(rf"\{{([^{{}}=]{{1,400}})\}}\s*=\s*(?:this\.)?(?:{contexts})\b(?!\.)", text):
-        yield from re.findall(r"(?:^|,)\s*([A-Za-z_$][\w$]*)", match.group(1))
+    """Members of the context that code asks for: `ctx.jobs`, `ctx["jobs"]`, `const { jobs } = ctx`."""
+    for member, unpacked in host.context_patterns:
+        for match in member.finditer(text):
+            if _starts_word(text, match.start()):
+                yield match.group(1) or match.group(2)
+        for match in unpacked.finditer(text):
+            brace = text.rfind("{", max(0, match.start() - 400), match.start())
+            if brace >= 0:
+                yield from re.findall(r"(?:^|,)\s*([A-Za-z_$][\w$]*)", text[brace + 1 : match.start()])
 
 
 def split_fact(fact: str) -> tuple[str, str]:

@@ -25,6 +25,8 @@ from harbor_author.mining.errors import MiningError
 OID = re.compile(rb"[0-9a-f]{40}|[0-9a-f]{64}")
 _TIMEOUT_S = 120.0
 _CHUNK = 1 << 20
+#: Git maps packs and keeps delta bases up to these sizes; its own defaults grow with the repository.
+_MEMORY = "\tpackedGitWindowSize = 1m\n\tpackedGitLimit = 16m\n\tdeltaBaseCacheLimit = 16m\n"
 #: Requests written ahead of their answers must fit a pipe's 64 KiB, or both sides would wait for ever.
 _REQUESTS_AHEAD = 512
 
@@ -356,21 +358,22 @@ class BlobReader:
 
     def read_many(self, oids: Sequence[bytes], *, max_bytes: int | None = None) -> list[bytes | None]:
         """The blobs in the order asked for."""
-        contents: list[bytes | None] = []
-        for start in range(0, len(oids), _REQUESTS_AHEAD):
-            contents.extend(self._read_slice(oids[start : start + _REQUESTS_AHEAD], max_bytes))
-        return contents
+        return list(self.stream(oids, max_bytes=max_bytes))
 
-    def _read_slice(self, oids: Sequence[bytes], max_bytes: int | None) -> list[bytes | None]:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        try:
-            stdin.write(b"".join(oid + b"\n" for oid in oids))
-            stdin.flush()
-        except BrokenPipeError:
-            self._died()
-        return [self._answer(stdout, oid, max_bytes) for oid in oids]
+    def stream(self, oids: Sequence[bytes], *, max_bytes: int | None = None) -> Iterator[bytes | None]:
+        """The same one by one, so that git unpacks the next while the caller looks at this."""
+        for start in range(0, len(oids), _REQUESTS_AHEAD):
+            asked = oids[start : start + _REQUESTS_AHEAD]
+            stdin, stdout = self._process.stdin, self._process.stdout
+            assert stdin is not None
+            assert stdout is not None
+            try:
+                stdin.write(b"".join(oid + b"\n" for oid in asked))
+                stdin.flush()
+            except BrokenPipeError:
+                self._died()
+            for oid in asked:
+                yield self._answer(stdout, oid, max_bytes)
 
     def _answer(self, stdout: IO[bytes], oid: bytes, max_bytes: int | None) -> bytes | None:
         head = stdout.readline().split()
@@ -468,7 +471,7 @@ def _format_lines(git_dir: Path) -> str:
     extensions = dict(re.findall(r"(?im)^\s*(objectformat|refstorage)\s*=\s*(\w+)\s*$", config))
     lines = [f"\t{key} = {value}" for key, value in extensions.items()]
     version = 1 if lines else 0
-    text = f"[core]\n\trepositoryformatversion = {version}\n\tbare = true\n"
+    text = f"[core]\n\trepositoryformatversion = {version}\n\tbare = true\n{_MEMORY}"
     return text + ("[extensions]\n" + "\n".join(lines) + "\n" if lines else "")
 
 

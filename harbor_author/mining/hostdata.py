@@ -15,6 +15,7 @@ from typing import Any
 from harbor_author.mining.errors import MiningError
 
 HOSTS_DIR = Path(__file__).parent / "hosts"
+_KNOWN_PATHS = 20_000
 _SIDES = ("services", "words", "manifest", "files", "packages")
 
 
@@ -71,22 +72,45 @@ class Host:
     @cached_property
     def anchors(self) -> tuple[bytes, ...]:
         """Byte strings of which a source file holds at least one when it has to do with the host."""
-        found = {b"inject", *(package.encode() for package in self.packages)}
+        found = {b"inject", *(name.encode() for name in (*self.packages, *self.contexts))}
         found |= {word.encode() for word in self.words}
-        found |= {f"{context}.{service}".encode() for context in self.contexts for service in self.services}
         return tuple(sorted(found))
 
     @cached_property
-    def word_pattern(self) -> re.Pattern[str]:
-        """Any of `words`, whole."""
-        alternatives = "|".join(re.escape(word) for word in sorted(self.words, key=len, reverse=True))
-        return re.compile(rf"(?<![\w$])(?:{alternatives or '(?!)'})(?![\w$])")
+    def context_patterns(self) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+        """For each name of the context: a member of it, and the end of what is unpacked from it."""
+        return tuple(
+            (
+                re.compile(rf"""{re.escape(name)}\??(?:\.([A-Za-z_$][\w$]*)|\[["']([\w$]+)["']\])"""),
+                re.compile(rf"\}}\s*=\s*(?:this\.)?{re.escape(name)}\b(?!\.)"),
+            )
+            for name in self.contexts
+        )
 
     def is_host_package(self, name: str) -> bool:
         return name.startswith(self.packages)
 
+    def is_addressed_by(self, content: bytes) -> bool:
+        """Whether a source file has anything to do with the host."""
+        for anchor in self.anchors:  # noqa: SIM110 - a generator here costs a survey a second
+            if anchor in content:
+                return True
+        return False
+
     def host_file(self, path: str) -> str | None:
         """The glob of `files` that `path` (or its tail below some folder) matches."""
+        known = self._host_files
+        if path not in known:
+            if len(known) > _KNOWN_PATHS:
+                known.clear()
+            known[path] = self._match(path)
+        return known[path]
+
+    @cached_property
+    def _host_files(self) -> dict[str, str | None]:
+        return {}
+
+    def _match(self, path: str) -> str | None:
         parts = path.split("/")
         tails = ["/".join(parts[start:]) for start in range(len(parts))]
         for glob in self.files:

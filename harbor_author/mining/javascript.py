@@ -1,4 +1,4 @@
-"""Just enough JavaScript and TypeScript to tell code from comments and formatting from change."""
+"""Just enough JavaScript and TypeScript to tell code from comments."""
 
 from __future__ import annotations
 
@@ -79,36 +79,32 @@ def _substitution_end(text: str, position: int) -> int:
     return position
 
 
+#: A comment (group 1), or something inside which what looks like a comment is none. A regular expression is told
+#: from a division by what stands before it. One pass in C: a survey takes comments out of thousands of files.
+_COMMENT = re.compile(
+    r"""(//[^\n]*|/\*.*?(?:\*/|\Z))
+    | '(?:\\.|[^'\\\n])*' | "(?:\\.|[^"\\\n])*" | `(?:\\.|[^`\\])*`
+    | (?:[=(,:\[!&|?{};]|\breturn)[ \t]*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
 def code_only(text: str) -> str:
     """`text` with every comment made spaces; line breaks stay, so offsets and lines do too."""
     if "//" not in text and "/*" not in text:
         return text
-    parts = []
-    for piece in pieces(text):
-        part = text[piece.start : piece.end]
-        parts.append(re.sub(r"[^\n]", " ", part) if piece.kind == "comment" else part)
-    return "".join(parts)
+    return _COMMENT.sub(_blank, text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    if match.group(1) is None:
+        return match.group()
+    return "\n".join(" " * len(line) for line in match.group().split("\n"))
 
 
 def comments(text: str) -> list[tuple[int, int]]:
     """Start and end offset of each comment."""
     return [(piece.start, piece.end) for piece in pieces(text) if piece.kind == "comment"]
-
-
-def tokens(text: str) -> tuple[str, ...]:
-    """What is left when formatting is taken away: no spaces or comments, one kind of quote, no semicolons, no
-    trailing commas. Two texts with equal tokens differ in formatting alone."""
-    kept: list[str] = []
-    for piece in pieces(text):
-        part = text[piece.start : piece.end]
-        if piece.kind in ("space", "comment") or part == ";":
-            continue
-        if piece.kind == "string" and '"' not in part[1:-1] and "'" not in part[1:-1]:
-            part = f'"{part[1:-1]}"'
-        if part in ")]}" and kept and kept[-1] == ",":
-            kept.pop()
-        kept.append(part)
-    return tuple(kept)
 
 
 def identifiers(text: str) -> set[str]:

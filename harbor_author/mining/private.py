@@ -59,35 +59,45 @@ class Find:
     kind: str
 
 
-def redact(tree: Tree) -> tuple[Tree, list[Find]]:
-    """The tree with every secret and e-mail address replaced, and where they were."""
-    finds: list[Find] = []
-    clean: Tree = {}
-    for path, file in tree.items():
-        data, found = _redact_file(path, file.data)
-        finds += found
-        clean[path] = file if data is file.data else TreeFile(data=data, executable=file.executable)
-    return clean, finds
+class Redactor:
+    """Replaces every secret and e-mail address, on any number of trees; the same bytes are looked at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[bytes, bool], tuple[bytes, tuple[tuple[int, str], ...]]] = {}
+
+    def redact(self, tree: Tree) -> tuple[Tree, list[Find]]:
+        """The clean tree, and what was where."""
+        finds: list[Find] = []
+        clean: Tree = {}
+        for path, file in tree.items():
+            key = (file.data, path.endswith(_LOCKS))
+            if key not in self._known:
+                self._known[key] = _redact_file(*key)
+            data, found = self._known[key]
+            finds += [Find(path=path, line=line, kind=kind) for line, kind in found]
+            clean[path] = file if data is file.data else TreeFile(data=data, executable=file.executable)
+        return clean, finds
 
 
-def _redact_file(path: str, data: bytes) -> tuple[bytes, list[Find]]:
+def _redact_file(data: bytes, lock: bool) -> tuple[bytes, tuple[tuple[int, str], ...]]:
+    """The clean bytes, and line and kind of each find."""
     if b"\0" in data[:8192]:
-        return data, []
-    spans = sorted(_spans(path, data))
+        return data, ()
+    spans = sorted(_spans(data, lock=lock))
     if not spans:
-        return data, []
+        return data, ()
     parts, finds, end = [], [], 0
     for start, stop, kind, replacement in spans:
         if start < end:
             continue
-        finds.append(Find(path=path, line=data.count(b"\n", 0, start) + 1, kind=kind))
+        finds.append((data.count(b"\n", 0, start) + 1, kind))
         # Line breaks inside a block stay, so that line numbers do.
         parts += [data[end:start], replacement, b"\n" * data.count(b"\n", start, stop)]
         end = stop
-    return b"".join([*parts, data[end:]]), finds
+    return b"".join([*parts, data[end:]]), tuple(finds)
 
 
-def _spans(path: str, data: bytes) -> Iterator[tuple[int, int, str, bytes]]:
+def _spans(data: bytes, *, lock: bool) -> Iterator[tuple[int, int, str, bytes]]:
     if b"PRIVATE KEY-----" in data:
         for match in _KEY_BLOCK.finditer(data):
             yield match.start(), match.end(), "private key", _SECRET
@@ -101,7 +111,7 @@ def _spans(path: str, data: bytes) -> Iterator[tuple[int, int, str, bytes]]:
     if b"://" in data:
         for match in _BASIC_AUTH.finditer(data):
             yield match.start(1), match.end(1), "password in an address", _SECRET
-    if b"@" in data and not path.endswith(_LOCKS):
+    if b"@" in data and not lock:
         yield from _addresses(data)
 
 

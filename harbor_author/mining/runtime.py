@@ -86,6 +86,6 @@ def _route(tree: Tree) -> str | None:
     for path in sorted(tree):
         if path.endswith(SOURCE_SUFFIXES):
             text = tree[path].data.decode("utf-8", "replace")
-            if "webServer" in text and (match := _ROUTE.search(code_only(text))):
+            if "webServer" in text and _ROUTE.search(text) and (match := _ROUTE.search(code_only(text))):
                 return match.group(2)
     return None

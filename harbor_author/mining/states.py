@@ -99,7 +99,8 @@ def read_states(
                 hint="A task cannot hold it, so its solution would not be upstream's; take another commit or --subdir.",
             )
         left_out[path] = LeftOut(path=path, why=why, changed=changed)
-    trees = [_read(blobs, [entry for entry in side if entry.path not in left_out]) for side in sides]
+    kept = [[entry for entry in side if entry.path not in left_out] for side in sides]
+    trees = _read(blobs, kept)
     for path in sorted({path for tree in trees for path, file in tree.items() if file.data.startswith(_LFS)}):
         versions = {tree[path].data if path in tree else None for tree in trees}
         if len(versions) > 1:
@@ -154,15 +155,19 @@ def _glob(path: str, pattern: str) -> bool:
     return fnmatchcase(path, pattern) or fnmatchcase(path, pattern.replace("**/", ""))
 
 
-def _read(blobs: BlobReader, entries: Sequence[Entry]) -> Tree:
-    oids = list(dict.fromkeys(entry.oid for entry in entries))
-    contents = dict(zip(oids, blobs.read_many([oid.encode() for oid in oids]), strict=True))
-    tree: Tree = {}
-    for entry in entries:
-        data = contents[entry.oid]
-        assert data is not None
-        tree[entry.path] = TreeFile(data=data, executable=entry.executable)
-    return tree
+def _read(blobs: BlobReader, sides: Sequence[Sequence[Entry]]) -> list[Tree]:
+    """The trees of some listings; a content that several hold is read once and is one object."""
+    oids = list(dict.fromkeys(entry.oid for side in sides for entry in side))
+    contents = dict(zip(oids, blobs.stream([oid.encode() for oid in oids]), strict=True))
+    trees: list[Tree] = []
+    for side in sides:
+        tree: Tree = {}
+        for entry in side:
+            data = contents[entry.oid]
+            assert data is not None, "only a limit on the size leaves a blob out"
+            tree[entry.path] = TreeFile(data=data, executable=entry.executable)
+        trees.append(tree)
+    return trees
 
 
 def _check_names(paths: Iterable[str]) -> None:

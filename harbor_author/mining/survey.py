@@ -12,6 +12,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,6 @@ from harbor_author.mining.corridors import join_corridors
 from harbor_author.mining.facts import Facts, facts_of, is_manifest, is_source, is_test, speaks_to_host
 from harbor_author.mining.git import BlobReader, Change, LoggedCommit, open_repository
 from harbor_author.mining.hostdata import Host, load_host
-from harbor_author.mining.javascript import tokens
 from harbor_author.mining.verdict import Difference, Verdict, weigh
 
 DAY_S: Final = 86_400
@@ -29,6 +29,8 @@ _MAX_FILES: Final = 80
 _CACHED_FACTS: Final = 4096
 _WINDOW: Final = 4096
 _KEPT: Final = 1000
+#: Commits whose blobs are asked for at once: git works ahead, and the caller's wait is paid once a batch.
+_BATCH: Final = 64
 
 
 @dataclass(frozen=True)
@@ -99,11 +101,12 @@ def survey(
             revisions.append("^" + repository.resolve(since))
         surveyor = _Surveyor(host_data, blobs)
         count = 0
-        for logged in repository.log(*revisions):
-            count += 1
-            if progress is not None and count % 200 == 0:
+        stream = repository.log(*revisions)
+        while batch := list(islice(stream, _BATCH)):
+            count += len(batch)
+            surveyor.look_at(batch)
+            if progress is not None:
                 progress(count)
-            surveyor.look_at(logged)
         found = join_corridors(surveyor.candidates())
     found.sort(key=lambda candidate: (-candidate.score, -candidate.time_s, candidate.commits))
     return Survey(candidates=tuple(found[:limit]), commits=count, head=head)
@@ -121,9 +124,18 @@ class _Surveyor:
     def candidates(self) -> list[Candidate]:
         return [entry[-1] for entry in self._best]
 
-    def look_at(self, logged: LoggedCommit) -> None:
+    def look_at(self, batch: Sequence[LoggedCommit]) -> None:
+        """Take in some commits, newest first; what they need of git is asked for at once."""
+        speaking = [
+            [change for change in logged.changes if self._is_speaking(change.path)] for logged in batch
+        ]
+        read = [sorted(changes, key=_importance)[:_MAX_FILES] for changes in speaking]
+        self._load([change for changes in read for change in changes], strict=False)
+        for logged, changes, selected in zip(batch, speaking, read, strict=True):
+            self._look_at(logged, changes, selected)
+
+    def _look_at(self, logged: LoggedCommit, speaking: Sequence[Change], read: Sequence[Change]) -> None:
         commit = logged.commit
-        speaking = [change for change in logged.changes if self._is_speaking(change.path)]
         recent = _Recent(
             oid=commit.oid,
             time_s=commit.time_s,
@@ -132,7 +144,7 @@ class _Surveyor:
             fix=self._host.says("fix", commit.subject) is not None,
         )
         if speaking and commit.parents:
-            self._judge(logged, speaking, recent)
+            self._judge(logged, read, recent)
         if speaking:
             self._window.append(recent)
 
@@ -144,11 +156,11 @@ class _Surveyor:
             known = self._speaks[path] = speaks_to_host(path.decode("utf-8", "replace"), self._host)
         return known
 
-    def _judge(self, logged: LoggedCommit, speaking: Sequence[Change], recent: _Recent) -> None:
-        read = sorted(speaking, key=_importance)[:_MAX_FILES]
+    def _judge(self, logged: LoggedCommit, read: Sequence[Change], recent: _Recent) -> None:
         removed, added = self._difference(read, strict=False)
         if not removed and not added:
             return
+        self._load(read, strict=True)
         removed, added = self._difference(read, strict=True)
         if not removed and not added:
             return
@@ -161,7 +173,6 @@ class _Surveyor:
             files=len(logged.changes),
             with_tests=any(is_test(change.path.decode("utf-8", "replace")) for change in logged.changes),
             with_sources=any(is_source(change.path.decode("utf-8", "replace")) for change in read),
-            formatting=self._formatting(read),
         )
         follow_ups = self._follow_ups(recent)
         verdict = weigh(
@@ -200,7 +211,6 @@ class _Surveyor:
     def _difference(self, changes: Sequence[Change], *, strict: bool) -> tuple[Facts, Facts]:
         before: Facts = Counter()
         after: Facts = Counter()
-        self._load(changes, strict=strict)
         for change in changes:
             before.update(self._facts_of(change.path, change.old, strict=strict))
             after.update(self._facts_of(change.path, change.new, strict=strict))
@@ -225,36 +235,19 @@ class _Surveyor:
         }
         pairs = sorted(wanted)
         for (path, oid), content in zip(
-            pairs, self._blobs.read_many([oid for _, oid in pairs], max_bytes=_MAX_BLOB), strict=True
+            pairs, self._blobs.stream([oid for _, oid in pairs], max_bytes=_MAX_BLOB), strict=True
         ):
             facts = Counter[str]()
             if content is not None:
                 facts = facts_of(path.decode("utf-8", "replace"), content, self._host, strict=strict)
             self._facts[mark + path, oid] = facts
-        while len(self._facts) > _CACHED_FACTS:
+        while len(self._facts) > max(_CACHED_FACTS, 2 * len(wanted)):
             self._facts.popitem(last=False)
 
     def _facts_of(self, path: bytes, oid: bytes | None, *, strict: bool) -> Facts:
         if oid is None:
             return Counter()
         return self._facts.get((b"!" + path if strict else path, oid), Counter())
-
-    def _formatting(self, changes: Sequence[Change]) -> bool:
-        """Whether every changed source has the same tokens before and after."""
-        sources = [change for change in changes if is_source(change.path.decode("utf-8", "replace"))]
-        if not sources or len(sources) != len(changes) or len(sources) > 20:
-            return False
-        for change in sources:
-            if change.old is None or change.new is None:
-                return False
-            old, new = self._blobs.read_many([change.old, change.new], max_bytes=_MAX_BLOB)
-            if old is None or new is None or tokens(_text(old)) != tokens(_text(new)):
-                return False
-        return True
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "replace")
 
 
 def _importance(change: Change) -> tuple[bool, bytes]:

@@ -26,7 +26,6 @@ class Difference:
     files: int
     with_tests: bool
     with_sources: bool
-    formatting: bool
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def weigh(difference: Difference, host: Host, *, follow_ups: Sequence[tuple[str,
     _code(tally, removed, added)
     _cards(tally, hits)
     _ranges(tally, removed, added, difference)
-    if not tally.points or difference.formatting:
+    if not tally.points:
         return Verdict(score=0, reasons=(), cards=(), touch_points=0)
     _message(tally, difference.message, host)
     _surroundings(tally, difference, follow_ups)
