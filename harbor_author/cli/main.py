@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("score", "Score a report by the findings of a ground truth."),
     "calibrate": ("calibrate", "Test a ground truth on reports whose worth is known."),
     "bench": ("bench", "Run agents on fixtures through a model API and compare them."),
+    "runs": ("runs", "Summarise and compare the rewards of real Harbor jobs."),
     "survey": ("survey", "Rank a repository's commits by how likely the host forced them."),
     "extract": ("extract", "Make a task of a commit: fixture before, reference solution after."),
     "proof": ("proof", "Show receipts, and check whether they still hold."),
