@@ -488,7 +488,7 @@ def copies_fixture_tests(t: Draft) -> None:
 
 @bad("secret-in-task", where="environment/data/.npmrc", line=1)
 def npm_token(t: Draft) -> None:
-    t.write("environment/data/.npmrc", "//registry.example.com/:_authToken=npm_" + "aB3dE6gH9" * 4 + "\n")
+    t.write("environment/data/.npmrc", "//registry.acme.dev/:_authToken=npm_" + "aB3dE6gH9" * 4 + "\n")
 
 
 @bad("secret-in-task")
