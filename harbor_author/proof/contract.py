@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harbor_author.integrity.errors import IntegrityError
 from harbor_author.integrity.package import input_files
 from harbor_author.proof.config import PhaseConfig, TaskConfig, resolve_env
+from harbor_author.proof.logs import read_logs
 from harbor_author.proof.reward import RewardError, parse_rewards
 from harbor_author.proof.session import Session, TrialAbortedError
 from harbor_author.proof.submission import Submission
@@ -29,7 +30,6 @@ REWARD_JSON = "/logs/verifier/reward.json"
 
 _TAIL_LINES = 40
 _TAIL_BYTES = 8192
-_REWARD_BYTES = 1 << 20
 _KILLED = 128
 #: With this status a submission's `after` says that it has nothing to act on (EX_TEMPFAIL of sysexits.h).
 NOT_APPLICABLE = 75
@@ -51,7 +51,7 @@ class AgentRun:
 class JudgeRun:
     """What the judge did: `rewards` by key, or `cause` when there are none or they do not count.
 
-    `output` is its whole output (cut at the limit); `log` is the tail to show.
+    `output` is its whole output (cut at the limit); `log` is the tail to show, `agent_log` that of the submission.
     """
 
     exit_code: int | None = None
@@ -60,6 +60,7 @@ class JudgeRun:
     rewards: Mapping[str, float] | None = None
     cause: str | None = None
     message: str = ""
+    agent_log: str = field(default="", repr=False)
 
     @property
     def log(self) -> str:
@@ -131,6 +132,8 @@ def _run_script(
         timeout_s=timeout_s,
         output_file=AGENT_LOG,
     )
+    if result.exit_code == 0:
+        return AgentRun(0)  # its log is read with the judge's
     log = _log(session, AGENT_LOG, result)
     if result.timed_out:
         return AgentRun(None, log=log, cause="agent-timeout", message=f"it ran longer than {timeout_s:g} s")
@@ -141,15 +144,13 @@ def _run_script(
             cause="crlf-script",
             message=f"{submission.script} has CRLF line endings",
         )
-    if result.exit_code:
-        memory = "; the kernel killed for lack of memory here" if session.out_of_memory() else ""
-        return AgentRun(
-            result.exit_code,
-            log=log,
-            cause="solve-failed",
-            message=f"{submission.script} ended with exit status {result.exit_code}{memory}",
-        )
-    return AgentRun(0, log=log)
+    memory = "; the kernel killed for lack of memory here" if session.out_of_memory() else ""
+    return AgentRun(
+        result.exit_code,
+        log=log,
+        cause="solve-failed",
+        message=f"{submission.script} ended with exit status {result.exit_code}{memory}",
+    )
 
 
 def _is_crlf(submission: Submission) -> bool:
@@ -216,18 +217,22 @@ def run_judge(
     )
     duration_s = time.monotonic() - started
     session.phase_network(None)
-    output = _read_text(session, JUDGE_LOG) or result.output
+    logs = read_logs(session, (JUDGE_LOG, REWARD_JSON, REWARD_TXT, AGENT_LOG))
+    return replace(
+        _judged(session, result, logs, f"it ran longer than {timeout_s:g} s"),
+        duration_s=duration_s,
+        output=logs.get(JUDGE_LOG, b"").decode(errors="replace") or result.output,
+        agent_log=tail(logs.get(AGENT_LOG, b"").decode(errors="replace")),
+    )
+
+
+def _judged(session: Session, result: ExecResult, logs: Mapping[str, bytes], too_long: str) -> JudgeRun:
+    """What the judge came to, without its output and duration."""
     if result.timed_out:
-        return JudgeRun(
-            None, duration_s, output, None, "judge-timeout", f"it ran longer than {timeout_s:g} s"
-        )
-    return _judged(session, result, duration_s, output)
-
-
-def _judged(session: Session, result: ExecResult, duration_s: float, output: str) -> JudgeRun:
+        return JudgeRun(cause="judge-timeout", message=too_long)
     rewards, cause, message = None, None, ""
     try:
-        rewards = parse_rewards(*(_reward_file(session, path) for path in (REWARD_JSON, REWARD_TXT)))
+        rewards = parse_rewards(logs.get(REWARD_JSON), logs.get(REWARD_TXT))
     except RewardError as error:
         cause, message = error.cause, str(error)
     code = result.exit_code
@@ -239,7 +244,7 @@ def _judged(session: Session, result: ExecResult, duration_s: float, output: str
             message = f"test.sh ended with exit status {code}: killed by signal {code - _KILLED}"
     elif cause == "reward-missing" and code:
         message += f"; test.sh ended with exit status {code}"
-    return JudgeRun(code, duration_s, output, rewards, cause, message)
+    return JudgeRun(code, rewards=rewards, cause=cause, message=message)
 
 
 def _remove_rewards(session: Session) -> None:
@@ -269,20 +274,9 @@ def _pack_tests(archive: Archive, task_dir: Path, step_name: str | None) -> str 
     return None if found else "tests/test.sh does not exist (or .harborignore leaves it out)"
 
 
-def _reward_file(session: Session, path: str) -> bytes | None:
-    if session.engine.stat(session.container, path) is None:
-        return None
-    found = session.engine.read(session.container, path, _REWARD_BYTES)
-    return None if found is None else found.data
-
-
-def _read_text(session: Session, path: str) -> str:
-    found = session.engine.read(session.container, path, session.limits.output_mb << 20)
-    return "" if found is None else found.data.decode(errors="replace")
-
-
 def _log(session: Session, path: str, result: ExecResult) -> str:
-    return tail(_read_text(session, path) or result.output)
+    found = session.engine.read(session.container, path, session.limits.output_mb << 20)
+    return tail(found.data.decode(errors="replace") if found is not None and found.data else result.output)
 
 
 def tail(text: str) -> str:

@@ -122,7 +122,7 @@ def judge_trial(
         judge_s=run.judge.duration_s,
         solve_exit=run.agent.exit_code,
         judge_exit=run.judge.exit_code,
-        solve_log=run.agent.log,
+        solve_log=run.agent.log or run.judge.agent_log,
         judge_log=run.judge.log or run.log,
         why=why,
         container=run.container,
