@@ -28,8 +28,8 @@ def command(tasks: tuple[str, ...], output: Path, show: bool, force: bool, suite
     Nothing is run: proofs come from the receipts, findings from the rules. The page needs no network and no script.
     """
     from harbor_author.integrity.files import write_atomic
-    from harbor_author.output.report import collect, html
-    from harbor_author.output.report.page import is_ours
+    from harbor_author.report import collect, html
+    from harbor_author.report.page import is_ours
     from harbor_author.suite import SuiteError, resolve_tasks
 
     suite = open_suite(suite_dir)

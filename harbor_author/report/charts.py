@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from harbor_author.output.report.model import Bar, HeatMap
 from harbor_author.output.tables import cut
+from harbor_author.report.model import Bar, HeatMap
 
 #: Units of the drawings; the page scales them to its width, so that text stays legible on a phone.
 _WIDTH = 460

@@ -12,8 +12,8 @@ from typing import Any
 
 from harbor_author import __version__
 from harbor_author.checks import Finding, validate
-from harbor_author.output.report.model import Bar, Excerpt, FileDiff, HeatMap, SuiteView, TaskView
 from harbor_author.proof import Currency, check_receipt
+from harbor_author.report.model import Bar, Excerpt, FileDiff, HeatMap, SuiteView, TaskView
 from harbor_author.suite import Suite, SuiteError, Task, parse_toml, read_text, task_mode
 from harbor_author.suite.coverage import card_coverage
 

@@ -6,9 +6,9 @@ import shlex
 from itertools import groupby
 from pathlib import Path
 
-from harbor_author.output.report import charts
-from harbor_author.output.report.model import SuiteView, TaskView
 from harbor_author.output.text import printable
+from harbor_author.report import charts
+from harbor_author.report.model import SuiteView, TaskView
 
 GENERATOR = '<meta name="generator" content="author report">'
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harbor_author.output.report import collect, html
+from harbor_author.report import collect, html
 from harbor_author.scaffold import TaskRequest, new_task
 from harbor_author.suite import find_suite
-from tests.output.test_report import ABLATION, HOSTILE, TRIALS, receipt
+from tests.report.test_report import ABLATION, HOSTILE, TRIALS, receipt
 
 if TYPE_CHECKING:
     from selenium.webdriver.chrome.webdriver import WebDriver

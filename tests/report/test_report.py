@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harbor_author.output.report import collect, html
+from harbor_author.report import collect, html
 from harbor_author.scaffold import TaskRequest, new_task
 from harbor_author.suite import find_suite
 from tests.conftest import AuthorRunner

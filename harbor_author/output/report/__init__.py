@@ -1,7 +1,0 @@
-"""The suite as one page to look at."""
-
-from harbor_author.output.report.collect import collect
-from harbor_author.output.report.model import SuiteView, TaskView
-from harbor_author.output.report.page import html
-
-__all__ = ["SuiteView", "TaskView", "collect", "html"]
