@@ -26,9 +26,9 @@ DAY_S: Final = 86_400
 FOLLOW_UP_S: Final = 7 * DAY_S
 _MAX_BLOB: Final = 512 * 1024
 _MAX_FILES: Final = 80
-_CACHED_FACTS: Final = 4096
-_WINDOW: Final = 4096
-_KEPT: Final = 1000
+_CACHED_FACTS: Final = 2048
+_WINDOW: Final = 1024
+_KEPT: Final = 300
 #: Commits whose blobs are asked for at once: git works ahead, and the caller's wait is paid once a batch.
 _BATCH: Final = 64
 
