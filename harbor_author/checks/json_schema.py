@@ -108,7 +108,7 @@ def _suite_table(name: str, shape: Mapping[str, Any]) -> dict[str, Any]:
             items["properties"] = {
                 "title": {"type": "string"},
                 "mode": {"enum": list(MODES)},
-                "host": {"type": "string"},
+                "host": {"enum": ["dsh", "none"]},
             }
         if name == "modes":
             items = {"enum": list(MODES)}
