@@ -18,6 +18,7 @@ from harbor_author.suite import Task
 LIBRARIES = {
     "judge-utils.mjs": "shared/tests/judge-utils.mjs",
     "findings.mjs": "S/tests/findings.mjs",
+    "grading.mjs": "S/tests/grading.mjs",
     "judge_utils.py": "library/judge_utils.py",
     "service.mjs": "hostless/tests/service.mjs",
 }
