@@ -33,7 +33,8 @@ _UNSEEN = ("README.md", "trajectory.json")
 class Inputs:
     """The digests of all that a proof depends on; each a key of the receipt's `inputs`."""
 
-    package: str
+    package: str | None
+    readme: str | None
     trial: str
     environment: str
     dockerfile: str | None
@@ -46,6 +47,7 @@ class Inputs:
     def document(self) -> dict[str, Any]:
         return {
             "package": self.package,
+            "readme": self.readme,
             "trial": self.trial,
             "environment": self.environment,
             "dockerfile": self.dockerfile,
@@ -97,8 +99,10 @@ def this_platform() -> str:
     return f"linux/{ {'x86_64': 'amd64', 'aarch64': 'arm64'}.get(machine, machine) }"
 
 
-def gather_inputs(task: Task, bases: Mapping[str, str], builder: str | None = None) -> Inputs:
-    """Compute the digests of a task as it is now.
+def gather_inputs(
+    task: Task, bases: Mapping[str, str], builder: str | None = None, *, with_package: bool = True
+) -> Inputs:
+    """Compute the digests of a task as it is now; Harbor's own, which reads every file once more, only if asked.
 
     Raises:
         IntegrityError, TaskRefusedError: it cannot be read, or holds a link or a special file.
@@ -106,9 +110,11 @@ def gather_inputs(task: Task, bases: Mapping[str, str], builder: str | None = No
     environment = task.path / "environment"
     dockerfile = environment / "Dockerfile"
     fixture = environment / "fixture"
+    readme = task.path / "README.md"
     host = task.suite.settings.host if task.suite else None
     return Inputs(
-        package=package_digest(task.path),
+        package=package_digest(task.path) if with_package else None,
+        readme=_sha256(readme.read_bytes()) if readme.is_file() else None,
         trial=trial_digest(task.path),
         environment=context_digest(environment) if environment.is_dir() else "none",
         dockerfile=_sha256(dockerfile.read_bytes()) if dockerfile.is_file() else None,
@@ -223,7 +229,7 @@ def check_receipt(
     if not isinstance(old, dict):
         return Currency("broken", ("it has no inputs",), receipt=receipt)
     try:
-        inputs = gather_inputs(task, {})
+        inputs = gather_inputs(task, {}, with_package=False)
     except (IntegrityError, ProofError, OSError) as error:
         return Currency("stale", (f"the task cannot be read: {error}",), receipt=receipt)
     now = inputs.document()
@@ -244,7 +250,7 @@ def check_receipt(
     if missing:
         because.append(f"it has no trial {', '.join(missing[:5])}{' ...' if len(missing) > 5 else ''}")
     notes = []
-    if old.get("package") != now["package"] and not because:
+    if old.get("readme") != now["readme"] and not because:
         notes.append("README.md changed, so Harbor's digest did, but nothing that a trial depends on")
     if old.get("platform") != now["platform"]:
         notes.append(f"proved on {old.get('platform')}, this machine is {now['platform']}")

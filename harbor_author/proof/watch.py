@@ -44,7 +44,7 @@ def watch(
 
 def _state(task: Task) -> tuple[str, ...] | None:
     try:
-        inputs = gather_inputs(task, {})
+        inputs = gather_inputs(task, {}, with_package=False)
     except (IntegrityError, ProofError, OSError):
         return None
     return inputs.trial, inputs.environment, str(inputs.fixture)

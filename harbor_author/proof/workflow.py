@@ -100,6 +100,7 @@ class _Proof:
         self._engine = engine
         self._cancellation = Cancellation()
         self._results: dict[int, ProofResult] = {}
+        self._base_ids: dict[tuple[str, ...], dict[str, str | None] | None] = {}
 
     def run(self) -> list[ProofResult]:
         pending = [index for index in range(len(self._tasks)) if not self._skip_current(index)]
@@ -116,7 +117,10 @@ class _Proof:
         path = task.path / receipts.FILE_NAME
         if not path.is_file():
             return False
-        bases = image_ids(receipts.known_bases(task))
+        names = tuple(receipts.known_bases(task))
+        if names not in self._base_ids:
+            self._base_ids[names] = image_ids(names)
+        bases = self._base_ids[names]
         currency = receipts.check_receipt(task, bases, needs=self._options.needs)
         receipt = currency.receipt
         if currency.state != "current" or receipt is None:
