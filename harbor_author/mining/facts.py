@@ -27,10 +27,13 @@ _IMPORT = re.compile(r"""\b(?:from|import|require)\s*\(?\s*(["'])([^"'\n]+)\1"""
 _LIST = r"\[[^\]]{0,4000}\]"
 _OBJECT = r"\{[^{}]{0,4000}(?:\{[^{}]{0,1000}\}[^{}]{0,1000}){0,50}\}"
 #: Patterns that begin with literal text are found at the speed of a substring search; `_starts_word` does the rest.
-_INJECT = re.compile(rf"inject\b\s*(?::[^=\n]{{0,80}})?(?:=|:|\()\s*({_LIST}|{_OBJECT})")
+_INJECT = re.compile(rf"inject\b\s*(?::\s*(?=[\[{{])|:[^=\n]{{0,80}}=|=|\()\s*({_LIST}|{_OBJECT})")
 _INJECT_DECORATOR = re.compile(r"""@Inject\(\s*(["'])([\w$.-]+)\1""")
 _STRING = re.compile(r"""(["'`])([\w$.:/@-]+)\1""")
-_KEY = re.compile(r"""(?:^|[{,\s])["']?([\w$]+)["']?\s*:""")
+_KEY = re.compile(r"""(?:^|[,\s])["']?([\w$]+)["']?\s*:""")
+_NESTED = re.compile(r"\{[^{}]*\}")
+#: `{ required: ["a"], optional: ["b"] }`, where the keys are no services.
+_BY_NEED = re.compile(r"\b(?:required|optional)\s*:\s*\[")
 _SECTIONS = ("dependencies", "peerDependencies", "optionalDependencies", "devDependencies")
 
 
@@ -145,8 +148,8 @@ def injections(text: str) -> Iterator[str]:
             continue
         body = match.group(1)
         names = [name for _, name in _STRING.findall(body)]
-        if body.startswith("{") and not names:
-            names = [name for name in _KEY.findall(body) if name not in ("required", "optional")]
+        if body.startswith("{") and not _BY_NEED.search(body):
+            names = _KEY.findall(_NESTED.sub("", body[1:-1]))
         yield from (name for name in names if re.fullmatch(r"[\w$.-]+", name))
     yield from (name for _, name in _INJECT_DECORATOR.findall(text))
 

@@ -10,7 +10,8 @@ import pytest
 from harbor_author.mining import MiningError
 from harbor_author.mining.hostdata import known_hosts, load_host
 from harbor_author.mining.survey import survey
-from tests.conftest import AuthorRunner
+from harbor_author.suite import load_cards
+from tests.conftest import REPOSITORY, AuthorRunner
 from tests.mining.history import History
 from tests.mining.replay import Replay, entry, make_replay, manifest
 
@@ -68,7 +69,7 @@ def test_json_has_the_promised_shape(replay: Replay, author: AuthorRunner) -> No
 def test_text_ends_in_the_next_command(replay: Replay, author: AuthorRunner) -> None:
     ran = author("survey", replay.path)
     assert ran.status == 0
-    assert f"author extract {replay.path} {replay.bundle[:12]} --series M" in ran.out.splitlines()[-1]
+    assert ran.out.splitlines()[-1] == f"Next: author extract {replay.path} {replay.renamed[:12]} --series M"
 
 
 def two_steps(path: Path, *, second_days: float) -> dict[int, str]:
@@ -194,6 +195,18 @@ def test_every_shipped_host_loads_and_its_cards_have_patterns() -> None:
         host = load_host(name)
         for card in host.cards:
             assert any(card.old.values()) or any(card.new.values()), card.id
+
+
+def test_cards_of_the_hosts_data_are_declared_in_our_references() -> None:
+    declared = load_cards([REPOSITORY / "references"])
+    assert [card.id for card in load_host("dsh").cards if declared.get(card.id) is None] == []
+
+
+def test_a_hit_names_its_card(replay: Replay) -> None:
+    cards = {candidate.commits[0]: candidate.cards for candidate in survey(replay.path).candidates}
+    assert cards[replay.bundle] == ("DSH-0.1.0-R6-03",)
+    assert cards[replay.renamed] == ("DSH-0.1.0-R6-01", "DSH-0.1.0-R6-02")
+    assert cards[replay.layout] == ("DSH-0.1.2-A3-02",)
 
 
 def test_another_host_by_a_data_file(tmp_path: Path) -> None:

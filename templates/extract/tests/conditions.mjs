@@ -7,7 +7,7 @@ const SOURCE = /\.([cm]?[jt]s|[jt]sx|vue)$/;
 const NO_SOURCE = /\.d\.[cm]?ts$|(^|\/)(tests?|__tests__|spec|e2e|cypress)\/|\.(test|spec)\.[a-z]+$/;
 const LIST = String.raw`\[[^\]]{0,4000}\]`;
 const OBJECT = String.raw`\{[^{}]{0,4000}(?:\{[^{}]{0,1000}\}[^{}]{0,1000}){0,50}\}`;
-const INJECT = new RegExp(String.raw`\binject\b\s*(?::[^=\n]{0,80})?(?:=|:|\()\s*(${LIST}|${OBJECT})`, "g");
+const INJECT = new RegExp(String.raw`\binject\b\s*(?::\s*(?=[\[{])|:[^=\n]{0,80}=|=|\()\s*(${LIST}|${OBJECT})`, "g");
 const DECORATOR = /@Inject\(\s*(["'])([\w$.-]+)\1/g;
 
 /**
@@ -55,10 +55,8 @@ function injections(text) {
   const found = [];
   for (const [, body] of text.matchAll(INJECT)) {
     let names = [...body.matchAll(/(["'`])([\w$.:/@-]+)\1/g)].map((match) => match[2]);
-    if (body.startsWith("{") && names.length === 0)
-      names = [...body.matchAll(/(?:^|[{,\s])["']?([\w$]+)["']?\s*:/g)]
-        .map((match) => match[1])
-        .filter((name) => name !== "required" && name !== "optional");
+    if (body.startsWith("{") && !/\b(?:required|optional)\s*:\s*\[/.test(body))
+      names = [...body.slice(1, -1).replace(/\{[^{}]*\}/g, "").matchAll(/(?:^|[,\s])["']?([\w$]+)["']?\s*:/g)].map((match) => match[1]);
     found.push(...names.filter((name) => /^[\w$.-]+$/.test(name)));
   }
   for (const match of text.matchAll(DECORATOR)) found.push(match[2]);
