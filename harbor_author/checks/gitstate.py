@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from harbor_author.checks.gitcopy import repository_copy
+
 _TIMEOUT_S = 30.0
 
 
@@ -45,9 +47,15 @@ def run_git(arguments: Sequence[str], *, cwd: Path) -> bytes | None:
 
 @lru_cache(maxsize=4096)
 def toplevel(directory: Path) -> Path | None:
-    """The checkout that holds `directory`, found by its `.git`; None outside of any."""
+    """The checkout that holds `directory`, found by its `.git`; None outside of any.
+
+    A `.git` *file* in `directory` itself does not count: a task could point it anywhere.
+    """
     for candidate in (directory, *directory.parents):
-        if (candidate / ".git").exists():
+        git = candidate / ".git"
+        if git.is_dir() and not git.is_symlink():
+            return candidate
+        if git.is_file() and candidate != directory:
             return candidate
     return None
 
@@ -55,7 +63,12 @@ def toplevel(directory: Path) -> Path | None:
 @lru_cache(maxsize=64)
 def index(top: Path) -> dict[str, int] | None:
     """Tracked files of a checkout, relative path -> mode (0o100644, 0o100755, ...); None when git cannot say."""
-    output = run_git(["ls-files", "-s", "-z"], cwd=top)
+    listing = ["ls-files", "-s", "-z"]
+    if (top / ".git").is_dir():
+        with repository_copy(top / ".git", index_only=True) as copy:
+            output = run_git(["--git-dir", str(copy), *listing], cwd=copy) if copy is not None else None
+    else:
+        output = run_git(listing, cwd=top)
     if output is None:
         return None
     found = {}
@@ -87,6 +100,11 @@ class History:
 
 def history(directory: Path) -> History | None:
     """What the repository at `directory` (a `.git` folder or a bare repository) holds; None when git cannot read it."""
+    with repository_copy(directory) as copy:
+        return _history(copy) if copy is not None else None
+
+
+def _history(directory: Path) -> History | None:
     here = ["--git-dir", str(directory)]
     every = run_git(
         [*here, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)"], cwd=directory

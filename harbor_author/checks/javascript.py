@@ -7,8 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from harbor_author.checks.parsing import parse_bounded
+
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Query, Tree
+
+
+#: A node's parent is found from the root down, so a deep one is costly.
+_MAX_CLIMB = 100
 
 
 @dataclass(frozen=True)
@@ -23,7 +29,7 @@ class JavaScript:
 
     @cached_property
     def tree(self) -> Tree:
-        return _parser().parse(self.data)
+        return parse_bounded(_parser(), self.data)
 
     def slice(self, node: Node) -> str:
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -54,7 +60,9 @@ class JavaScript:
             if not self.slice(node).startswith("process.exit("):
                 continue
             child, parent = node, node.parent
-            while parent is not None and not _is_function(parent):
+            for _ in range(_MAX_CLIMB):
+                if parent is None or _is_function(parent):
+                    break
                 if parent.type == "try_statement":
                     final = parent.child_by_field_name("finalizer")
                     if final is not None and child != final:

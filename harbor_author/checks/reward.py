@@ -8,6 +8,7 @@ followed where they are called.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -153,6 +154,8 @@ class _Flow:
         self.trap: Script | None = None
         self.cleared = False
         self.conditions: list[str] = []
+        self.ordered = [c for c in script.commands if c.node is not None]
+        self.starts = [c.node.start_byte for c in self.ordered if c.node is not None]
 
     def run(self) -> Outcome:
         for node in self.script.nodes("function_definition"):
@@ -511,10 +514,8 @@ class _Flow:
             return False
         if node.type == "test_command":
             return True
-        for command in self.script.commands:
-            inner = command.node
-            if inner is None or not (node.start_byte <= inner.start_byte and inner.end_byte <= node.end_byte):
-                continue
+        first = bisect_left(self.starts, node.start_byte)
+        for command in self.ordered[first : bisect_right(self.starts, node.end_byte)]:
             if command.name in INTERPRETERS or command.name in _COMPARERS:
                 return True
             if command.name not in _HARMLESS and _foreign(" ".join(command.args)):

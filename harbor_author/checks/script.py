@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from harbor_author.checks.parsing import parse_bounded
+
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Query, Tree
 
@@ -118,7 +120,7 @@ class Script:
 
     @cached_property
     def tree(self) -> Tree:
-        return _parser().parse(self.data)
+        return parse_bounded(_parser(), self.data)
 
     @property
     def root(self) -> Node:
@@ -211,22 +213,33 @@ class Script:
                 words.append(self.word(child))
         if node.type in ("declaration_command", "unset_command"):
             words.insert(0, self.slice(node.children[0]) if node.children else "")
-        redirects += self.outer_redirects(node)
+        redirects += self._outer_redirects.get(node.id, ())
         return Command(tuple(words), tuple(redirects), line, column, node)
 
-    def outer_redirects(self, node: Node) -> list[Redirect]:
-        """Redirections of a command that the grammar hangs on the list or pipeline which it ends."""
-        found: list[Redirect] = []
-        child, parent = node, node.parent
-        while parent is not None:
-            if parent.type == "redirected_statement":
-                if parent.child_by_field_name("body") == child:
-                    for redirect in parent.named_children:
-                        if redirect.type.endswith("_redirect"):
-                            found += self.redirects(redirect)
-            elif parent.type not in ("list", "pipeline") or parent.named_children[-1] != child:
-                break
-            child, parent = parent, parent.parent
+    @cached_property
+    def _outer_redirects(self) -> dict[int, list[Redirect]]:
+        """Node -> redirections that the grammar hangs on the list or pipeline which that command ends.
+
+        From the top down: a node's way up costs as much as it lies deep.
+        """
+        found: dict[int, list[Redirect]] = {}
+        for statement in self.nodes("redirected_statement"):
+            own = [
+                r for c in statement.named_children if c.type.endswith("_redirect") for r in self.redirects(c)
+            ]
+            leaf = statement.child_by_field_name("body")
+            while leaf is not None and leaf.type in (
+                "list",
+                "pipeline",
+                "redirected_statement",
+                "negated_command",
+            ):
+                if leaf.type == "redirected_statement":
+                    leaf = leaf.child_by_field_name("body")
+                else:
+                    leaf = leaf.named_children[-1] if leaf.named_children else None
+            if leaf is not None:
+                found.setdefault(leaf.id, []).extend(own)
         return found
 
     def redirects(self, node: Node) -> list[Redirect]:

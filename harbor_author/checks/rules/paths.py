@@ -101,10 +101,16 @@ def _made(files: TaskFiles, path: str) -> set[str]:
     return made
 
 
+#: A node's parent is found from the root down, so a deep one is costly.
+_MAX_CLIMB = 40
+
+
 def _swallowed(command: Command) -> bool:
     """The command's failure is thrown away: `command || true`, or the same with `:`."""
     node = command.node
-    while node is not None and node.parent is not None:
+    for _ in range(_MAX_CLIMB):
+        if node is None or node.parent is None:
+            break
         parent = node.parent
         if parent.type == "list" and parent.named_children[0] == node:
             operator = next((c.type for c in parent.children if c.type in ("&&", "||")), "")
@@ -162,7 +168,9 @@ def _writes_reward(files: TaskFiles, command: Command) -> bool:
 
 def _captured(command: Command) -> bool:
     node = command.node
-    while node is not None:
+    for _ in range(_MAX_CLIMB):
+        if node is None:
+            break
         if node.type in ("command_substitution", "pipeline", "if_statement"):
             return True
         node = node.parent
