@@ -7,6 +7,8 @@
 // negation and language do not count: "do not keep X" names X as well as "replace X" does.
 import { isHeading, lackOf, normalizeForMatch, readTruth, TruthError } from "./findings.mjs";
 
+export const VERSION = "1.0.0";
+
 const MAX = 100;
 /** Longest section, in characters, that counts as one passage. */
 const SECTION_LIMIT = 4000;

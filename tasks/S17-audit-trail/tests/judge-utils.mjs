@@ -15,9 +15,7 @@ export const VERSION = "1.0.0";
 const MAX = 100;
 /** Kept for the clean-up and the last line, out of the verifier's time limit. */
 const MARGIN_S = 15;
-const OUTPUT_LIMIT = 512 * 1024;
-/** How long after its URL a web host may still give up; seen: under 100 ms. */
-const SETTLE_MS = 1000;
+const OUTPUT_LIMIT = 256 * 1024;
 const FIXED_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** The judge could not judge: no host, a step killed, a fault of its own. Never a score. */
@@ -82,71 +80,85 @@ function kindOf(info) {
 /**
  * List a tree by lstat, without following links. Odd entries are listed with a problem, never fatal.
  * @returns {{entries: Map<string, {kind, executable, size, sha256: string|null, target?: string}>,
- *   problems: string[]}} paths relative to root, with forward slashes, in order
+ *   problems: string[]}} paths relative to root, with forward slashes; in order
  */
-export function readTree(root, { skip = [], maxFiles = 5000, maxBytes = 16 * 1024 * 1024 } = {}) {
+export function readTree(root, { skip = [], maxFiles = 20_000, maxBytes = 16 * 1024 * 1024 } = {}) {
   const entries = new Map();
   const problems = [];
   const visit = (relative) => {
-    const directory = path.join(root, relative);
     let names;
     try {
-      names = fs.readdirSync(directory).sort();
+      names = fs.readdirSync(path.join(root, relative)).sort();
     } catch (error) {
       problems.push(`${relative || "."}: ${error.code}`);
       return;
     }
     for (const name of names) {
       if (skip.includes(name)) continue;
-      const inside = relative ? `${relative}/${name}` : name;
-      const full = path.join(root, inside);
-      if (entries.size >= maxFiles) {
-        if (entries.size === maxFiles) problems.push(`more than ${maxFiles} entries; the rest is not looked at`);
-        return;
-      }
-      let info;
-      try {
-        info = fs.lstatSync(full);
-      } catch (error) {
-        problems.push(`${inside}: ${error.code}`);
-        continue;
-      }
-      const entry = { kind: kindOf(info), executable: false, size: info.size, sha256: null };
-      entries.set(inside, entry);
-      if (info.isDirectory()) {
-        visit(inside);
-      } else if (info.isSymbolicLink()) {
-        entry.target = fs.readlinkSync(full);
-        problems.push(`${inside}: is a symbolic link; links are not followed`);
-      } else if (info.isFile()) {
-        entry.executable = (info.mode & 0o111) !== 0;
-        const { bytes, problem } = readBytes(full, maxBytes);
-        if (bytes === null) problems.push(problem.slice(root.length + 1));
-        else entry.sha256 = createHash("sha256").update(bytes).digest("hex");
-      } else {
-        problems.push(`${inside}: is ${entry.kind}; skipped`);
-      }
+      if (entries.size >= maxFiles) return;
+      look(relative ? `${relative}/${name}` : name);
+    }
+  };
+  const look = (inside) => {
+    const full = path.join(root, inside);
+    let info;
+    try {
+      info = fs.lstatSync(full);
+    } catch (error) {
+      problems.push(`${inside}: ${error.code}`);
+      return;
+    }
+    const entry = { kind: kindOf(info), executable: false, size: info.size, sha256: null };
+    entries.set(inside, entry);
+    if (info.isDirectory()) {
+      visit(inside);
+    } else if (info.isSymbolicLink()) {
+      entry.target = fs.readlinkSync(full);
+      problems.push(`${inside}: is a symbolic link; links are not followed`);
+    } else if (!info.isFile()) {
+      problems.push(`${inside}: is ${entry.kind}; skipped`);
+    } else {
+      entry.executable = (info.mode & 0o111) !== 0;
+      if (info.size > maxBytes) problems.push(`${inside}: is ${info.size} bytes, more than the ${maxBytes} that are read`);
+      else entry.sha256 = hashOf(full);
+      if (entry.sha256 === null && info.size <= maxBytes) problems.push(`${inside}: cannot be read`);
     }
   };
   visit("");
+  if (entries.size >= maxFiles) problems.push(`more than ${maxFiles} entries; the rest is not looked at`);
   return { entries, problems };
 }
 
-/** What differs between two trees: sorted lines such as "changed index.js". Mode, kind and target count. */
-export function treeChanges(before, after, options) {
+function hashOf(file) {
+  const hash = createHash("sha256");
+  const piece = Buffer.alloc(1024 * 1024);
+  let descriptor;
+  try {
+    descriptor = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK);
+    for (let count; (count = fs.readSync(descriptor, piece)) > 0; ) hash.update(piece.subarray(0, count));
+    return hash.digest("hex");
+  } catch {
+    return null;
+  } finally {
+    if (descriptor !== undefined) fs.closeSync(descriptor);
+  }
+}
+
+/** What differs between two trees, by path. Content, kind, executable bit and a link's target count. */
+export function treeChanges(before, after, { skip = [] } = {}) {
+  const options = { skip, maxFiles: 200_000, maxBytes: 4 * 1024 ** 3 };
   const old = readTree(before, options).entries;
   const now = readTree(after, options).entries;
   const changes = [];
   for (const [name, entry] of now) {
     const was = old.get(name);
-    if (was === undefined) changes.push(`added ${name}`);
-    else if (was.kind !== entry.kind) changes.push(`${name} became ${entry.kind}`);
-    else if (was.target !== entry.target) changes.push(`retargeted ${name}`);
-    else if (entry.kind === "a file" && (was.sha256 !== entry.sha256 || was.size !== entry.size)) changes.push(`changed ${name}`);
-    else if (was.executable !== entry.executable) changes.push(`mode of ${name}`);
+    if (was === undefined) changes.push({ path: name, change: "added" });
+    else if (was.kind !== entry.kind || was.target !== entry.target) changes.push({ path: name, change: `now ${entry.kind}` });
+    else if (entry.kind === "a file" && was.sha256 !== entry.sha256) changes.push({ path: name, change: "changed" });
+    else if (was.executable !== entry.executable) changes.push({ path: name, change: "mode changed" });
   }
-  for (const name of old.keys()) if (!now.has(name)) changes.push(`removed ${name}`);
-  return changes.sort();
+  for (const name of old.keys()) if (!now.has(name)) changes.push({ path: name, change: "removed" });
+  return changes.sort((left, right) => (left.path < right.path ? -1 : 1));
 }
 
 /** Copy the regular files of a tree; links, FIFOs and oversized files are left out and named. */
@@ -210,6 +222,7 @@ class Judge {
   #nonce = randomBytes(12).toString("hex");
   #emitted = false;
   #compileCache = null;
+  #over = false;
 
   constructor(spec) {
     this.#spec = spec;
@@ -231,9 +244,9 @@ class Judge {
       const stop = (why) => reject(new EvaluatorError(why));
       const limit_s = Math.max(1, this.#spec.time_limit_s - MARGIN_S);
       deadline = setTimeout(() => stop(`the judge used up its ${limit_s} s`), limit_s * 1000);
-      for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.once(signal, () => stop(`the judge got ${signal}`));
-      process.once("uncaughtException", (cause) => stop(`uncaught: ${cause?.stack ?? cause}`));
-      process.once("unhandledRejection", (cause) => stop(`unhandled: ${cause?.stack ?? cause}`));
+      for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => stop(`the judge got ${signal}`));
+      process.on("uncaughtException", (cause) => stop(`uncaught: ${cause?.stack ?? cause}`));
+      process.on("unhandledRejection", (cause) => stop(`unhandled: ${cause?.stack ?? cause}`));
     });
     stopped.catch(() => {});
     try {
@@ -249,6 +262,7 @@ class Judge {
       }
     } finally {
       clearTimeout(deadline);
+      this.#over = true;
     }
     const left = this.#cleanUp();
     if (left !== null && error === null) error = left;
@@ -295,22 +309,21 @@ class Judge {
   /**
    * What the agent may and must have changed, against the copy that the image took of the fixture.
    * Closes with 0 when a read-only fixture changed, or a mutable one did not.
-   * @returns {string[]} the changes
+   * @returns {{path: string, change: string}[]} the changes
    */
   gate() {
     const { baseline, fixture, mode } = this.#spec;
     if (!isDirectory(baseline)) throw new EvaluatorError(`the image has no baseline at ${baseline}`);
     if (!isDirectory(fixture)) throw new GateClosed(`gate: ${fixture} is not a directory any more`);
     const changes = treeChanges(baseline, fixture, { skip: mode === "mutable" ? [".git", "node_modules"] : [] });
-    const shown = changes.slice(0, 5).join(", ") + (changes.length > 5 ? ` and ${changes.length - 5} more` : "");
-    if (mode === "readonly" && changes.length > 0) throw new GateClosed(`gate: the read-only fixture was changed (${shown})`);
+    if (mode === "readonly" && changes.length > 0) throw new GateClosed(`gate: the read-only fixture was changed (${named(changes)})`);
     if (mode === "mutable" && changes.length === 0) throw new GateClosed("gate: the fixture is unchanged");
     if (mode === "build-artifacts-only") {
-      const source = changes.filter((change) => !/(^|[ /])lib(\/|$)/.test(change));
-      if (source.length > 0) throw new GateClosed(`gate: more than build artifacts changed (${source.slice(0, 5).join(", ")})`);
+      const others = changes.filter(({ path: where }) => where !== "lib" && !where.startsWith("lib/"));
+      if (others.length > 0) throw new GateClosed(`gate: more than build artifacts changed (${named(others)})`);
       if (changes.length === 0) throw new GateClosed("gate: nothing was changed");
     }
-    this.log(changes.length === 0 ? "gate: fixture unchanged" : `gate: ${shown}`);
+    this.log(changes.length === 0 ? "gate: fixture unchanged" : `gate: ${named(changes)}`);
     return changes;
   }
 
@@ -331,6 +344,7 @@ class Judge {
   }
 
   #spawn(step, argv, { cwd = this.work, env = {}, onOutput } = {}) {
+    if (this.#over) throw new EvaluatorError(`${step}: the judging is over`);
     const budget_s = this.#spend(step);
     const began = Date.now();
     this.log(`${step}: ${argv.join(" ")}`);
@@ -340,18 +354,20 @@ class Judge {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...this.#environment(), ...env },
     });
-    let output = "";
-    let dropped = 0;
-    const collect = (chunk) => {
-      const text = chunk.toString("utf8");
-      if (output.length < OUTPUT_LIMIT) output += text;
-      else dropped += text.length;
-      onOutput?.(output);
+    // The beginning and the end of a long output are kept: signals of the host stand at either.
+    let head = "";
+    let rest = "";
+    const output = () => stripAnsi(rest.length < OUTPUT_LIMIT ? head + rest : `${head}\n[...]\n${rest}`);
+    const collect = (text) => {
+      const room = OUTPUT_LIMIT - head.length;
+      head += text.slice(0, room);
+      if (text.length > room) rest = (rest + text.slice(Math.max(0, room))).slice(-OUTPUT_LIMIT);
+      onOutput?.(output());
     };
-    child.stdout.on("data", collect);
-    child.stderr.on("data", collect);
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", collect);
     const kill = () => killGroup(child.pid);
     let timedOut = false;
+    let stopped = false; // ended by us, because it had served its purpose
     const finished = new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         timedOut = true;
@@ -370,9 +386,9 @@ class Judge {
           settled = true;
           clearTimeout(grace);
           this.#groups.delete(kill);
-          const note = dropped > 0 ? `\n[${dropped} more characters]` : "";
-          this.log(`${step}: ${timedOut ? "timed out" : (signal ?? `exit ${exitCode}`)} after ${Date.now() - began} ms`);
-          resolve({ step, exitCode, signal, timedOut, output: stripAnsi(output) + note, duration_ms: Date.now() - began });
+          const duration_ms = Date.now() - began;
+          this.log(`${step}: ${timedOut ? "timed out" : stopped ? "stopped" : (signal ?? `exit ${exitCode}`)} after ${duration_ms} ms`);
+          resolve({ step, exitCode, signal, timedOut, stopped, output: output(), duration_ms });
         };
         // A grandchild that left the group may hold the pipes open: do not wait for it.
         const grace = setTimeout(() => {
@@ -384,7 +400,11 @@ class Judge {
       });
     });
     if (child.pid !== undefined) this.#groups.add(kill);
-    return { finished, kill };
+    const stop = () => {
+      stopped = true;
+      kill();
+    };
+    return { finished, stop };
   }
 
   #environment() {
@@ -437,9 +457,9 @@ class Judge {
    * @returns {Promise<{ok: boolean, layer: boolean, why: string, directory: string, output: string}>}
    *   layer: the profile now loads it as a bundle; false for an old shape, which installs silently
    */
-  async addPlugin({ step = "add", source = this.fixture } = {}) {
+  async addPlugin({ step = "add", source = this.fixture, skip = [".git", "node_modules"] } = {}) {
     const directory = path.join(this.work, "plugin");
-    for (const problem of copyTree(source, directory)) this.note(`skipped ${problem}`);
+    for (const problem of copyTree(source, directory, { skip })) this.note(`skipped ${problem}`);
     const { value: manifest, problem } = readJson(path.join(directory, "package.json"));
     if (manifest === undefined || manifest === null || typeof manifest.name !== "string")
       return { ok: false, layer: false, why: problem ?? "package.json has no name", directory, output: "" };
@@ -480,26 +500,31 @@ class Judge {
     // The host prints its URL before it audits the tree, so the URL alone does not mean that it is up.
     const running = this.#spawn(step, this.#bootArguments([...patches, patch], ["--no-open", "--port", "0"]), {
       onOutput: (output) => {
-        const url = /dsh web: (http:\/\/127\.0\.0\.1:\d+\/?\S*)\s/.exec(stripAnsi(output));
+        const url = /dsh web: (http:\/\/127\.0\.0\.1:\d+\/?\S*)\s/.exec(output);
         const answer = new RegExp(`^${mark} (.*)$`, "m").exec(output);
         if (url !== null && answer !== null) found({ url: url[1], probe: JSON.parse(answer[1]) });
       },
     });
     const up = await Promise.race([ready, running.finished]);
     const stop = async () => {
-      running.kill();
+      running.stop();
       await running.finished;
     };
-    if (up.url === undefined) {
-      const verdict = await this.#blame(up, classifyBoot(up), control);
-      const get = async () => ({ status: 0, headers: {}, body: "" });
-      return { ...verdict, graph: null, probe: null, get, stop };
-    }
+    const nothing = { graph: null, probe: null, get: async () => unanswered(new Error("no host")), stop };
+    if (up.url === undefined) return { ...(await this.#blame(up, classifyBoot(up), control)), ...nothing };
     const { origin } = new URL(up.url);
-    const first = await httpGet(up.url);
-    const cookie = (first.headers["set-cookie"] ?? []).map((line) => line.split(";", 1)[0]).join("; ");
-    const get = (where) => httpGet(new URL(where, origin), { cookie });
+    let cookie;
+    const get = (where) => httpGet(new URL(where, origin), { cookie }).catch(unanswered);
+    const first = await httpGet(up.url).catch(unanswered);
+    cookie = (first.headers["set-cookie"] ?? []).map((line) => line.split(";", 1)[0]).join("; ");
     const page = await get("/");
+    if (page.status === 0) {
+      // Up, and then gone or mute: the plugin's doing, unless the host does the same without it.
+      running.stop();
+      const ended = await running.finished;
+      const why = `the host came up and then did not answer (${page.body})`;
+      return { ...(await this.#blame(ended, { outcome: "unknown", services: [], why, output: ended.output }, control)), ...nothing };
+    }
     const graph = parseBootGraph(page.body);
     if (graph === null) throw new EvaluatorError(`${step}: the page at / has no boot graph (status ${page.status})`);
     if (up.probe.error !== undefined) throw new EvaluatorError(`${step}: the probe failed: ${up.probe.error}`);
@@ -542,9 +567,9 @@ export function apply(ctx) {
     return [this.#spec.dsh, ...patches.flatMap((file) => ["--patch", file]), "--profile", this.profile, ...rest];
   }
 
-  /** A boot that was killed by a signal is ours; one that hung or ended oddly is asked again without the plugin. */
+  /** A boot killed by a signal that is not ours is an evaluator's error; one that hung or ended oddly is tried without the plugin. */
   async #blame(result, verdict, control) {
-    if (result.signal !== null && !result.timedOut) this.mustExit(result);
+    if (result.signal !== null && !result.timedOut && !result.stopped) this.mustExit(result);
     if (verdict.outcome !== "unknown" && verdict.outcome !== "timeout") return verdict;
     if (control === undefined) {
       if (result.timedOut) this.mustExit(result);
@@ -654,14 +679,19 @@ export function classifyBoot({ output, timedOut, exitCode, signal }) {
   const verdict = (outcome, why, services = []) => ({ outcome, services, why, output });
   const pending = /pending \(waiting for services?: ([^)]+)\)/.exec(output);
   if (pending !== null) return verdict("pending", pending[0], pending[1].split(",").map((name) => name.trim()));
-  const missing = /[^\n]*does not provide an export named[^\n]*/.exec(output);
-  if (missing !== null) return verdict("missing-export", missing[0].trim());
-  const absent = /[^\n]*Cannot find (?:package|module)[^\n]*/.exec(output);
-  if (absent !== null) return verdict("missing-package", absent[0].trim());
+  const missing = lineWith(output, /does not provide an export named/);
+  if (missing !== undefined) return verdict("missing-export", missing);
+  const absent = lineWith(output, /Cannot find (?:package|module)/);
+  if (absent !== undefined) return verdict("missing-package", absent);
   if (/did not activate|plugin tree failed/.test(output)) return verdict("refused", tail(output));
   if (timedOut) return verdict("timeout", "the boot did not end within its budget");
   if (/dsh: MISSING_CREDENTIAL/.test(output)) return verdict("activated", "the whole plugin tree activated");
   return verdict("unknown", `the boot ended with ${signal ?? exitCode}: ${tail(output)}`);
+}
+
+/** The line that holds a phrase, shortened. By lines, because a pattern over a flood of output takes quadratic time. */
+function lineWith(output, phrase) {
+  return output.split("\n").find((line) => phrase.test(line))?.trim().slice(0, 600);
 }
 
 /** The boot graph from the page that the web host serves, or null. */
@@ -679,7 +709,7 @@ export function parseBootGraph(html) {
   }
 }
 
-/** GET from this container only. @returns {Promise<{status: number, headers: object, body: string}>} */
+/** GET from this container only; rejects when there is no answer. @returns {Promise<{status: number, headers: object, body: string}>} */
 export function httpGet(address, { cookie, timeout_s = 10, maxBytes = 8 * 1024 * 1024 } = {}) {
   const url = new URL(address);
   if (url.protocol !== "http:" || url.hostname !== "127.0.0.1") throw new EvaluatorError(`probes go to 127.0.0.1 only, not to ${url.host}`);
@@ -696,14 +726,16 @@ export function httpGet(address, { cookie, timeout_s = 10, maxBytes = 8 * 1024 *
       response.on("error", reject);
     });
     request.on("timeout", () => request.destroy(new Error(`no answer within ${timeout_s} s`)));
-    request.on("error", (error) => reject(new EvaluatorError(`GET ${url.origin}${url.pathname}: ${error.message}`)));
+    request.on("error", reject);
   });
 }
 
 // ---------------------------------------------------------------- small things
 
-function pause(duration_ms) {
-  return new Promise((resolve) => setTimeout(resolve, duration_ms));
+/** What a request that failed counts as: an answer with status 0, and why. A wrong address stays an error. */
+function unanswered(error) {
+  if (error instanceof EvaluatorError) throw error;
+  return { status: 0, headers: {}, body: error.message };
 }
 
 function isDirectory(where) {
@@ -725,6 +757,11 @@ function namesBelow(directory) {
 function stripAnsi(text) {
   // eslint-disable-next-line no-control-regex
   return text.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "");
+}
+
+function named(changes) {
+  const shown = changes.slice(0, 5).map(({ path: where, change }) => `${where} ${change}`);
+  return shown.join(", ") + (changes.length > 5 ? ` and ${changes.length - 5} more` : "");
 }
 
 /** The last non-empty lines of an output, on one line. */
