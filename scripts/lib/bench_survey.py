@@ -57,7 +57,8 @@ def commits(count: int) -> Iterator[bytes]:
     for index in range(count):
         time_s += chance.randrange(600, 20_000)
         message = f"{chance.choice(subjects)} {index}".encode()
-        yield f"commit refs/heads/main\ncommitter A <a@b.test> {time_s} +0000\ndata {len(message)}\n".encode() + message + b"\n"
+        header = f"commit refs/heads/main\ncommitter A <a@b.test> {time_s} +0000\ndata {len(message)}\n"
+        yield header.encode() + message + b"\n"
         for path, text in files.items():
             data = text.encode()
             yield f"M 100644 inline {path}\ndata {len(data)}\n".encode() + data + b"\n"
