@@ -117,26 +117,30 @@ def command(
     that could not judge is an ERROR with its cause, never a 0. The receipt proof.json is written beside the task;
     while all that it depends on is unchanged, the task is not run again.
     """
-    from harbor_author.proof import oracle_check, report
-    from harbor_author.proof.harbor_runner import HarborRunner, check_by_harbor
-    from harbor_author.proof.matrix import Scope, options_for
+    from harbor_author.proof import Options, oracle_check, report
     from harbor_author.proof.progress import choose
-    from harbor_author.proof.shards import parse_shard, select
-    from harbor_author.proof.watch import watch
 
     chosen = select_tasks(tasks, every, suite_dir)
     if shard_text is not None:
+        from harbor_author.proof.shards import parse_shard, select
+
         chosen = select(chosen, parse_shard(shard_text))
-    scope = Scope(matrix=matrix, budget=budget, repeat=repeat, clock=clock, offline=offline)
-    options = options_for(scope, jobs=jobs, keep=keep, force=force, resume=resume)
-    by_harbor = HarborRunner(harbor_command, environment, jobs or 2) if runner == "harbor" else None
+    options = Options(jobs=jobs, keep=keep, force=force, resume=resume)
+    if matrix or repeat or clock or offline:
+        from harbor_author.proof.matrix import Scope, with_scope
+
+        scope = Scope(matrix=matrix, budget=budget, repeat=repeat, clock=clock, offline=offline)
+        options = with_scope(options, scope)
     interrupt_on_sigterm()
 
     def prove(some: list[Task]) -> int:
         progress = choose(quiet=False, verbose=verbose, environ=os.environ, stream=sys.stderr)
         try:
-            if by_harbor is not None:
-                results = check_by_harbor(some, by_harbor, progress=progress)
+            if runner == "harbor":
+                from harbor_author.proof.harbor_runner import HarborRunner, check_by_harbor
+
+                harbor = HarborRunner(harbor_command, environment, jobs or 2)
+                results = check_by_harbor(some, harbor, progress=progress)
             else:
                 results = oracle_check(some, options, progress=progress)
         finally:
@@ -150,5 +154,7 @@ def command(
 
     status = prove(chosen)
     if watching:
+        from harbor_author.proof.watch import watch
+
         watch(chosen, prove)
     return status

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harbor_author.proof.edits import set_files
-from harbor_author.proof.programme import Planned
+from harbor_author.proof.programme import ABLATION_PREFIX, Planned
 from harbor_author.proof.snapshot import Change, FileState, OracleChanges
 from harbor_author.proof.submission import Submission
 from harbor_author.proof.trial import FIXTURE
 from harbor_author.proof.verdict import ANY, Trial
 
-PREFIX = "ablation:"
 _PROSE = (".md", ".markdown", ".rst")
 _COMMENT = re.compile(r"^\s*(?://|#(?!!)|/?\*|\*/|<!--|--\s)|^\s*$")
 _HEADING = re.compile(r"^#{1,6}\s")
@@ -39,7 +38,7 @@ class Unit:
 
     @property
     def trial(self) -> str:
-        return PREFIX + self.label
+        return ABLATION_PREFIX + self.label
 
 
 @dataclass(frozen=True)

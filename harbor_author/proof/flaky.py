@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +35,8 @@ def repeated(bench: Bench, *, untouched: int, oracle: int, first: bool = False) 
         untouched, oracle: how often each is run in all.
         first: the first of each is among them, in front.
     """
+    import random
+
     basic = both(bench)
     again = [
         replace(plan, submission=replace(plan.submission, name=f"{plan.name}{_MARK}{number}"))

@@ -219,13 +219,8 @@ def _card_ids(task: Task, document: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def options_for(
-    scope: Scope, *, jobs: int | None = None, keep: bool = False, force: bool = False, resume: bool = False
-) -> Options:
-    """The options of a run of that scope. What is more than the two basic trials is asked of the receipt, too."""
-    options = Options(jobs=jobs, keep=keep, force=force, resume=resume)
-    if scope == Scope(matrix=False, budget=scope.budget):
-        return options
+def with_scope(options: Options, scope: Scope) -> Options:
+    """The same options for a run of that scope: its programme, and the trials that a receipt must have to cover it."""
     needs = ["untouched", "oracle"]
     runs = max(scope.repeat or 1, scope.oracle_runs if scope.matrix else 1)
     needs += [f"oracle#{number}" for number in range(2, runs + 1)]

@@ -11,6 +11,9 @@ from harbor_author.proof.trial import Bench
 from harbor_author.proof.verdict import FULL, ZERO, Expectation, Trial, overall
 from harbor_author.suite import Task
 
+#: How the trials of the oracle without one of its changes are called.
+ABLATION_PREFIX = "ablation:"
+
 
 @dataclass(frozen=True)
 class Planned:

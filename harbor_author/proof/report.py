@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from harbor_author.output.text import printable
-from harbor_author.proof.ablation import PREFIX
 from harbor_author.proof.causes import NOT_THE_TASK
 from harbor_author.proof.flaky import spreads
+from harbor_author.proof.programme import ABLATION_PREFIX
 from harbor_author.proof.verdict import Trial
 from harbor_author.proof.workflow import ProofResult
 
@@ -146,7 +146,7 @@ def _without_repeats(trials: Sequence[Trial]) -> tuple[list[Trial], list[str]]:
     shown = [
         trial
         for trial in trials
-        if trial.verdict != "pass" or not ("#" in trial.name or trial.name.startswith(PREFIX))
+        if trial.verdict != "pass" or not ("#" in trial.name or trial.name.startswith(ABLATION_PREFIX))
     ]
     return shown, [f"  repeated {spread}" for spread in spreads(trials)]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harbor_author.proof import Options, oracle_check, report
-from harbor_author.proof.matrix import Scope, options_for
+from harbor_author.proof.matrix import Scope, with_scope
 from harbor_author.suite import Task
 from tests.conftest import AuthorRunner
 from tests.proof.tasks import FILES, TOML, write_files
@@ -224,7 +224,7 @@ def proved(tmp_path_factory: pytest.TempPathFactory, engine: None) -> dict[str, 
         for folder, name in chosen.items():
             write_files(root / folder, {**FILES, **FAULTS[name].files})
         results = oracle_check(
-            [Task(root / folder) for folder in chosen], options_for(SCOPE) if matrix else Options()
+            [Task(root / folder) for folder in chosen], with_scope(Options(), SCOPE) if matrix else Options()
         )
         found |= {chosen[result["task"]]: result for result in report.document(results)["results"]}
     return found

@@ -197,7 +197,9 @@ def test_solve_that_scores_and_fails_is_shown(author: AuthorRunner, tmp_path: Pa
 
 def test_a_judge_that_expires_is_seen_by_another_clock(author: AuthorRunner, tmp_path: Path) -> None:
     soon = int(time.time()) + 30 * 86400
-    judge = JUDGE.replace("; then reward=1", f" ] && [ $(date +%s) -lt {soon} ]; then reward=1").replace("] ]", "]")
+    judge = JUDGE.replace("; then reward=1", f" ] && [ $(date +%s) -lt {soon} ]; then reward=1").replace(
+        "] ]", "]"
+    )
     task = make_task(tmp_path, tests__test_sh=judge)
     _, (result,) = check(author, task.path, options=("--clock", "+365d"))
     trials = {trial["name"]: trial["reward"] for trial in result["trials"]}
