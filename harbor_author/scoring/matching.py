@@ -46,24 +46,21 @@ class FindingIndex:
     def matched_by(self, text: str) -> int:
         """The findings that `text` matches: those of which it holds enough keywords of some one language."""
         item = ItemText(text)
-        lacking = self._required.copy()
-        mask = self._always
-        others = self._keywords
         if item.is_ascii:
-            others = self._others
             normal = item.normal
-            for part, lists in self._plain:
-                if part in normal:
-                    for index in lists:
-                        lacking[index] -= 1
-                        if lacking[index] == 0:
-                            mask |= self._bits[index]
-        for keyword, lists in others:
-            if keyword.matches(item):
-                for index in lists:
-                    lacking[index] -= 1
-                    if lacking[index] == 0:
-                        mask |= self._bits[index]
+            hits = [lists for part, lists in self._plain if part in normal]
+            hits += [lists for keyword, lists in self._others if keyword.matches(item)]
+        else:
+            hits = [lists for keyword, lists in self._keywords if keyword.matches(item)]
+        mask = self._always
+        if not hits:
+            return mask
+        lacking = self._required.copy()
+        for lists in hits:
+            for index in lists:
+                lacking[index] -= 1
+                if lacking[index] == 0:
+                    mask |= self._bits[index]
         return mask
 
     def lacking(self, text: str, order: int) -> int:

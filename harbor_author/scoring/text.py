@@ -57,6 +57,15 @@ def split_lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").split("\n")
 
 
+def without_blank_runs(text: str) -> str:
+    r"""The text with `\n` for line ends and no more than one empty line in a row, for readers of whom a second one is
+    not heard. A report may hold millions of them."""
+    text = text.replace("\r\n", "\n")
+    while "\n\n\n" in text:
+        text = text.replace("\n\n\n", "\n\n")
+    return text
+
+
 def utf16_length(text: str) -> int:
     """`text.length` of JavaScript: an emoji counts two."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
@@ -128,15 +137,19 @@ def normalize_for_match(text: str) -> str:
 
 
 class ItemText:
-    """One text of a report with its compared forms."""
+    """One text of a report with its compared forms.
+
+    `normal` is not blanked as `normalize_for_match` does it: the parts of a keyword hold none of the characters that
+    it blanks, so they occur in the one form exactly where they occur in the other.
+    """
 
     __slots__ = ("is_ascii", "lowered", "normal", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.lowered = text.lower()
-        self.normal = normalize_lowered(self.lowered)
         self.is_ascii = self.lowered.isascii()
+        self.normal = self.lowered if self.is_ascii else nfkc(self.lowered)
 
 
 class Keyword:

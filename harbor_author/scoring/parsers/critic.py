@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from harbor_author.scoring.parsers.lines import (
     heading_text_with_plain_dashes,
@@ -19,7 +19,14 @@ from harbor_author.scoring.parsers.model import (
     is_item,
     unique,
 )
-from harbor_author.scoring.text import LINE_TERMINATORS, WHITE_SPACE, WS, ascii_folded, split_lines, trim
+from harbor_author.scoring.text import (
+    LINE_TERMINATORS,
+    WHITE_SPACE,
+    WS,
+    ascii_folded,
+    trim,
+    without_blank_runs,
+)
 
 _ASCII_I = re.IGNORECASE | re.ASCII
 _NUMBERED = re.compile(
@@ -94,14 +101,15 @@ class _Document:
     """The lines of a report and their normalised forms."""
 
     def __init__(self, report: str) -> None:
-        self.lines = split_lines(report)
-        self._folded = ascii_folded(report)
+        text = without_blank_runs(report)
+        self.lines = text.split("\n")
+        self._folded = ascii_folded(text)
 
     def normal(self, index: int) -> str:
         """The form of a line in which headings are compared."""
         return heading_text_with_plain_dashes(self.lines[index])
 
-    def _lines_with(self, word: bytes) -> Iterator[int]:
+    def lines_with(self, word: bytes) -> Iterator[int]:
         """The lines that hold a word, found without looking at the others one by one."""
         folded = self._folded
         index = start = 0
@@ -115,11 +123,11 @@ class _Document:
 
     def find(self, word: bytes, pattern: re.Pattern[str]) -> int | None:
         """The first line, heading or not, that opens the section; it holds `word` if it matches `pattern`."""
-        return next((index for index in self._lines_with(word) if pattern.search(self.normal(index))), None)
+        return next((index for index in self.lines_with(word) if pattern.search(self.normal(index))), None)
 
     def find_multi_perspective(self) -> int | None:
         """The first line with "multi-perspective" before "notes" or "review", or after a phase's number."""
-        for index in self._lines_with(b"perspective"):
+        for index in self.lines_with(b"perspective"):
             line = self.normal(index)
             first = _MULTI_PERSPECTIVE.search(line)
             if first is None:
@@ -202,51 +210,51 @@ def critic_list_items(lines: Iterator[str]) -> list[str]:
 
 def _perspective_notes(document: _Document, start: int) -> PerspectiveNotes:
     notes: dict[str, list[str]] = {"security": [], "new_hire": [], "ops": []}
-    for line in document.lines[start:]:
-        bullet = _marked_text(_BULLET, line.replace("\r", ""))
+    # Every line that names a perspective, as a label or as a heading, holds one of these.
+    naming = sorted({index for word in (b"security", b"hire", b"ops") for index in document.lines_with(word)})
+    naming = [index for index in naming if index >= start]
+    for index in naming:
+        bullet = _marked_text(_BULLET, document.lines[index].replace("\r", ""))
         inline = _INLINE_NOTE.match(bullet[1]) if bullet else None
         if inline is not None:
             name, text = inline.group(1).lower(), trim(inline.group(2))
             if is_item(text):
                 notes["new_hire" if name.startswith("new") else name].append(text)
-    for name, texts in _section_notes(document, start).items():
-        notes[name].extend(texts)
+    for index in naming:
+        line = document.lines[index]
+        if ends_section(line) and not is_rule(line):
+            name = _named_perspective(document.normal(index))
+            if name is not None:
+                notes[name].extend(_section_notes(document.lines, index + 1))
     return PerspectiveNotes(
         security=unique(notes["security"]), new_hire=unique(notes["new_hire"]), ops=unique(notes["ops"])
     )
 
 
-def _section_notes(document: _Document, start: int) -> dict[str, list[str]]:
-    """Notes below headings that name a perspective."""
-    collectors = {name: ItemCollector() for _, name in _PERSPECTIVE_HEADINGS}
-    current: ItemCollector | None = None
-    for index in range(start, len(document.lines)):
-        line = document.lines[index]
+def _named_perspective(heading: str) -> str | None:
+    return next((name for pattern, name in _PERSPECTIVE_HEADINGS if pattern.search(heading)), None)
+
+
+def _section_notes(lines: Sequence[str], start: int) -> list[str]:
+    """The notes from a line to the next heading; a rule ends a note but not the section."""
+    collector = ItemCollector()
+    for index in range(start, len(lines)):
+        line = lines[index]
         trimmed = trim(line)
         if not trimmed or is_rule(trimmed):
-            if current is not None:
-                current.end()
+            collector.end()
             continue
         if ends_section(line):
-            if current is not None:
-                current.end()
-            normal = document.normal(index)
-            current = next(
-                (collectors[name] for pattern, name in _PERSPECTIVE_HEADINGS if pattern.search(normal)), None
-            )
-            continue
-        if current is None:
-            continue
+            break
         item = _NOTE_ITEM.match(trimmed)
         if item is not None:
-            current.start(trim(item.group(1)))
-        elif current.is_open:
-            current.append(trimmed)
+            collector.start(trim(item.group(1)))
+        elif collector.is_open:
+            collector.append(trimmed)
         else:
-            current.start(trimmed)
-    if current is not None:
-        current.end()
-    return {name: collector.items for name, collector in collectors.items()}
+            collector.start(trimmed)
+    collector.end()
+    return collector.items
 
 
 def harsh_verdict(report: str) -> str:

@@ -13,7 +13,7 @@ from harbor_author.scoring.parsers.model import (
     ReportFinding,
     findings,
 )
-from harbor_author.scoring.text import WHITE_SPACE, WS, ascii_folded, trim, utf16_length
+from harbor_author.scoring.text import WHITE_SPACE, WS, ascii_folded, trim, utf16_length, without_blank_runs
 
 _ITEM = re.compile(f"(?:[-*\u2022]|[0-9]++[.)])[{WS}]++([^\\n\\r\\u2028\\u2029]++)\\Z")
 _ITEM_STARTS = frozenset("-*\u20220123456789")
@@ -46,7 +46,7 @@ _SHORTEST_FALLBACK_ITEM = 15
 
 def parse_generic(report: str) -> ParsedReport:
     """Sections by heading, each put into a severity, into what is missing, or read item by item; else ignored."""
-    lines = _trimmed_lines(report)
+    lines = [line.strip(WHITE_SPACE) for line in without_blank_runs(report).split("\n")]
     buckets: dict[str, list[ReportFinding]] = {"CRITICAL": [], "MAJOR": [], "MINOR": []}
     missing: list[str] = []
     severity_seen = False
@@ -60,11 +60,7 @@ def parse_generic(report: str) -> ParsedReport:
         else:
             _sort_by_own_words(items, buckets)
     if not severity_seen and not any(buckets.values()):
-        everything = (
-            item
-            for item in list_items(lines)
-            if len(item) >= _SHORTEST_FALLBACK_ITEM or utf16_length(item) >= _SHORTEST_FALLBACK_ITEM
-        )
+        everything = (item for item in list_items(lines) if _is_long_enough(item))
         _sort_by_own_words(everything, buckets)
     folded = ascii_folded(report)
     return ParsedReport(
@@ -82,12 +78,11 @@ def parse_generic(report: str) -> ParsedReport:
     )
 
 
-def _trimmed_lines(report: str) -> list[str]:
-    # Two blank lines in a row say what one says; a report may hold millions.
-    text = report.replace("\r\n", "\n")
-    while "\n\n\n" in text:
-        text = text.replace("\n\n\n", "\n\n")
-    return [line.strip(WHITE_SPACE) for line in text.split("\n")]
+def _is_long_enough(item: str) -> bool:
+    # A character counts one or two, so most items need not be measured.
+    if len(item) >= _SHORTEST_FALLBACK_ITEM:
+        return True
+    return 2 * len(item) >= _SHORTEST_FALLBACK_ITEM and utf16_length(item) >= _SHORTEST_FALLBACK_ITEM
 
 
 def _sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
@@ -98,7 +93,7 @@ def _sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
         if line and (line[0] in "#*" or line[-1] == ":") and is_heading(line):
             if kind is not None:
                 yield kind, content
-            kind = section_kind(heading_text(line))
+            kind = section_kind(line)
             content = []
         elif kind is not None:
             content.append(line)
@@ -106,10 +101,11 @@ def _sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
         yield kind, content
 
 
-def section_kind(heading: str) -> str | None:
-    """What a section's normalised heading announces: a severity, _MISSING, _ANY, or None when it is ignored."""
-    if not _KNOWN_HEADING.search(heading):
+def section_kind(line: str) -> str | None:
+    """What a heading announces for its section: a severity, _MISSING, _ANY, or None when it is ignored."""
+    if not _KNOWN_HEADING.search(line.lower()):
         return None
+    heading = heading_text(line)
     severity = heading_severity(heading)
     if severity is not None:
         return severity
