@@ -6,6 +6,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+#: A longer pattern matches no path that a system can hold.
+_MAX_LENGTH = 4096
+
 
 @dataclass(frozen=True)
 class Pattern:
@@ -51,6 +54,8 @@ def gitignore(text: str) -> IgnoreFile:
     """Read a `.gitignore` (or `.harborignore`)."""
     patterns = []
     for number, raw in enumerate(text.split("\n"), 1):
+        if len(raw) > _MAX_LENGTH:
+            continue
         line = re.sub(r"(?<!\\)[ \t]+$", "", raw)
         if not line or line.startswith("#"):
             continue
@@ -90,7 +95,7 @@ def dockerignore(text: str) -> DockerIgnore:
     patterns = []
     for number, raw in enumerate(text.split("\n"), 1):
         line = raw.strip()
-        if not line or line.startswith("#"):
+        if not line or line.startswith("#") or len(line) > _MAX_LENGTH:
             continue
         negated = line.startswith("!")
         body = line[1:].strip() if negated else line

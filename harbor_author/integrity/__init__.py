@@ -29,6 +29,7 @@ from harbor_author.integrity.package import package_digest, package_files
 from harbor_author.integrity.ports import PortAllocator
 from harbor_author.integrity.redaction import redact, truncate
 from harbor_author.integrity.removal import remove_tree
+from harbor_author.integrity.tree import walk
 from harbor_author.integrity.treehash import tree_hash
 
 __all__ = [
@@ -72,6 +73,7 @@ __all__ = [
     "toolchain",
     "tree_hash",
     "truncate",
+    "walk",
     "with_fixture_copy",
     "workspace_environment",
     "write_atomic",

@@ -24,7 +24,8 @@ DEFAULT_IGNORES = ("__pycache__/", "*.pyc", ".DS_Store", "*.swp", "*.swo", "*~")
 
 _IGNORE_FILE = ".harborignore"
 _IGNORE_SCOPES = ("/tests/", "/solution/", "/steps/*/tests/", "/steps/*/solution/")
-_MAX_IGNORE_BYTES = 1 << 20
+_MAX_IGNORE_BYTES = 1 << 16
+_MAX_STARS = 3
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -176,9 +177,21 @@ def _ignore_lines(task_dir: Path, relative: str) -> list[str]:
     if path.lstat().st_size > _MAX_IGNORE_BYTES:
         raise IntegrityError(f"is larger than {_MAX_IGNORE_BYTES} bytes", path=printable(relative))
     try:
-        return b"".join(_read(path)).decode().splitlines()
+        return _bounded(b"".join(_read(path)).decode().splitlines(), relative)
     except UnicodeDecodeError as error:
         raise IntegrityError("is not UTF-8", path=printable(relative)) from error
+
+
+def _bounded(lines: list[str], relative: str) -> list[str]:
+    """Refuse patterns that a backtracking matcher would need years for; nobody writes them in earnest."""
+    for number, line in enumerate(lines, 1):
+        if line.count("**/") > _MAX_STARS or any(part.count("*") > _MAX_STARS for part in line.split("/")):
+            raise IntegrityError(
+                f"holds a pattern with more than {_MAX_STARS} stars in one part, or that many '**/'",
+                path=printable(relative),
+                line=number,
+            )
+    return lines
 
 
 def _check(path: Path, relative: str) -> None:

@@ -1,0 +1,367 @@
+# ruff: noqa: E501 - lists of hostile things are clearer as lists
+"""Hostile task directories, generated: each tries to lead a reader out of itself, to hang it or to break it.
+
+python -m tests.faults.hostile WORKDIR FIRST COUNT    validate that many of them, audited; prints one JSON line
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+
+CANARY_TEXT = "the canary's secret"
+
+_TASK = {
+    "task.toml": (
+        'schema_version = "1.4"\n[task]\nname = "scratch/x"\ndescription = "x"\n[metadata]\ncategory = "x"\n'
+        "[agent]\ntimeout_sec = 60.0\n[verifier]\ntimeout_sec = 60.0\n[environment]\n"
+    ),
+    "instruction.md": "Do it.\n",
+    "README.md": "# x\n",
+    "environment/Dockerfile": "FROM node:24-bookworm\nCOPY fixture /app/fixture\nWORKDIR /app\n",
+    "environment/fixture/package.json": '{"name": "x", "private": true}\n',
+    "environment/fixture/index.js": "export const x = 1;\n",
+    "tests/test.sh": "#!/bin/bash\nnode /tests/judge.mjs\necho 1 > /logs/verifier/reward.txt\n",
+    "tests/judge.mjs": "console.log(JSON.stringify({ score: 100, max: 100, reasons: [] }));\n",
+    "solution/solve.sh": "#!/bin/bash\ntouch /app/fixture/done\n",
+    "solution/SOLUTION.md": "# x\n",
+}
+_NAMES = [
+    *_TASK,
+    "environment",
+    "environment/fixture",
+    "tests",
+    "solution",
+    ".gitignore",
+    "environment/.dockerignore",
+    "tests/.harborignore",
+    "environment/docker-compose.yaml",
+    "tests/ground-truth.json",
+    "solution/decoys",
+    "solution/variants",
+    "CHANGES.md",
+    "proof.json",
+    "steps",
+    ".git",
+    "provenance",
+    "environment/fixture/LICENSE",
+    "solution/plugin",
+    "solution/report.md",
+    "tests/judge-utils.mjs",
+]
+_ODD = [
+    "\x1b]0;owned\x07",
+    "a\nb",
+    "\u202egnp.exe",
+    "-rf",
+    "$(touch pwned)",
+    "`id`",
+    "{{ 7*7 }}",
+    "<script>",
+    "é",
+    "é",
+    "CON",
+    "a" * 250,
+]
+_TEXTS = [
+    b"",
+    b"\x00" * 64,
+    b"\xff\xfe\x00",
+    b"\xef\xbb\xbfx",
+    b"[" * 3000,
+    b"{" * 3000,
+    b"a = " + b"[" * 2000,
+    b"x" * 200_000,
+    b"\r\n" * 5000,
+    b'{"a": ' * 2000,
+    b"[a." + b"b." * 3000 + b"c]\n",
+    b"FROM ../../../canary\nCOPY ../../canary/file /x\nADD /etc/passwd /x\n",
+    b'FROM x\nCOPY --from=../canary a b\nCOPY ["../canary/file", "/x"]\nRUN --mount=type=bind,source=../canary cat x\n',
+    b"services:\n  main:\n    privileged: true\n    volumes: ['../../canary:/x', '/var/run/docker.sock:/s']\n    env_file: ../../canary/file\n",
+    b"a: &a [x]\nb: &b [*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c]\ne: [*d,*d,*d,*d]\n",
+    b"!!python/object/apply:os.system ['touch pwned']\n",
+    b"../../canary/file\n",
+    b"!../../canary/**\n/../canary\n**/**/**/**/**/**/x\n" + b"*a" * 200 + b"\n",
+    b"#include ../../canary/file\nimport x from '../../../canary/file.js';\nrequire('../../canary/file')\n",
+    b"source ../../canary/file\n. /etc/profile\n",
+    b"gitdir: ../../canary/gitdir\n",
+    b"[core]\n\tfsmonitor = touch pwned\n",
+    ("\u202e" * 400 + "\x1b[31m" * 400).encode(),
+    b"(" * 4000,
+    b"<" * 5000,
+    b"`" * 9999,
+    b'[task]\nname = "../../canary/file"\n[metadata]\nmode = "../.."\ncards = ["../../canary/file", 1, [], {}]\n[environment]\ndocker_image = "../x"\n',
+    b'artifacts = [{source = "../../canary", destination = "/etc/x"}, ".."]\nsteps = [{name = "../../canary"}]\n',
+    b'{"schema": "x", "trials": [{"name": "../../canary"}], "inputs": null}',
+    b"max_score = 1e999\nreason = 1\n",
+]
+
+
+def make(folder: Path, canary: Path, seed: int) -> Path:
+    """One hostile task directory below `folder`; the same for the same seed."""
+    chance = random.Random(seed)
+    task = folder.resolve() / f"H{seed + 1}-hostile"
+    task.mkdir()
+    for name, text in _TASK.items():
+        path = task / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for _ in range(chance.randint(1, 5)):
+        with suppress(OSError):
+            chance.choice(_ATTACKS)(task, canary, chance)
+    return task
+
+
+def _place(task: Path, chance: random.Random) -> Path:
+    """A path in the task, free for something else: what was there is moved away or gone."""
+    name = chance.choice(
+        [*_NAMES, *(f"environment/fixture/{odd}" for odd in _ODD), *(f"tests/{odd}" for odd in _ODD)]
+    )
+    path = task / name
+    _within(task, path.parent)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() and not path.is_symlink():
+        path.rename(task / f"moved-{chance.random()}")
+    elif os.path.lexists(path):
+        path.unlink()
+    return path
+
+
+def _within(task: Path, folder: Path) -> None:
+    """Refuse to go on through a link that an earlier attack has put in the way: the generator is no attacker."""
+    if os.path.realpath(folder) != str(folder):
+        raise OSError(f"{folder} leads out of {task}")
+
+
+def _link(task: Path, canary: Path, chance: random.Random) -> None:
+    path = _place(task, chance)
+    relative = os.path.relpath(canary, path.parent)
+    targets = [
+        canary,
+        canary / "file",
+        canary / "file.js",
+        relative,
+        f"{relative}/file",
+        "/etc/passwd",
+        "/proc/self/environ",
+        "/dev/zero",
+    ]
+    targets += [
+        "/",
+        "..",
+        ".",
+        path.name,
+        "/nowhere",
+        task,
+        f"{relative}/fifo",
+        "/dev/stdin",
+        "../" * 60,
+        f"{canary}/../canary/file",
+    ]
+    path.symlink_to(chance.choice(targets))
+
+
+def _chain(task: Path, canary: Path, chance: random.Random) -> None:
+    path = _place(task, chance)
+    (task / "hop1").symlink_to("hop2")
+    (task / "hop2").symlink_to(chance.choice([canary / "file", canary, "hop1"]))
+    path.symlink_to(os.path.relpath(task / "hop1", path.parent))
+
+
+def _special(task: Path, _: Path, chance: random.Random) -> None:
+    path = _place(task, chance)
+    kind = chance.choice(["fifo", "socket", "zero", "block"])
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(path))
+    else:
+        os.mknod(path, 0o600 | (0o020000 if kind == "zero" else 0o060000), os.makedev(1, 5))
+
+
+def _text(task: Path, _: Path, chance: random.Random) -> None:
+    data = b"".join(chance.choices(_TEXTS, k=chance.randint(1, 2)))
+    _place(task, chance).write_bytes(data)
+
+
+def _mangle(task: Path, _: Path, chance: random.Random) -> None:
+    path = task / chance.choice(list(_TASK))
+    _within(task, path.parent)
+    if path.is_symlink() or not path.is_file():
+        return
+    data = bytearray(path.read_bytes())
+    for _ in range(chance.randint(1, 12)):
+        at = chance.randrange(len(data) + 1)
+        data[at : at + chance.randint(0, 3)] = chance.randbytes(chance.randint(0, 3))
+    path.write_bytes(data)
+
+
+def _directory(task: Path, _: Path, chance: random.Random) -> None:
+    path = _place(task, chance)
+    path.mkdir(mode=chance.choice([0o755, 0o000, 0o4755]))
+
+
+def _deep(task: Path, _: Path, chance: random.Random) -> None:
+    path = task / chance.choice(["environment/fixture", "tests", "solution"])
+    _within(task, path)
+    for _ in range(chance.choice([60, 210])):
+        path /= "d"
+    path.mkdir(parents=True)
+
+
+def _huge(task: Path, _: Path, chance: random.Random) -> None:
+    with _place(task, chance).open("wb") as stream:
+        stream.truncate(chance.choice([1 << 24, 1 << 36]))
+
+
+def _odd_name(task: Path, _: Path, chance: random.Random) -> None:
+    folder = task / chance.choice(["environment/fixture", "tests", "solution"])
+    _within(task, folder)
+    name = chance.choice([os.fsencode(odd) for odd in _ODD] + [b"\xff\xfe", b"a\\b", b" ", b"..."])
+    (folder / os.fsdecode(name)).write_bytes(chance.choice(_TEXTS))
+
+
+def _git(task: Path, canary: Path, chance: random.Random) -> None:
+    """A repository whose configuration and hooks would run something or read outside."""
+    git = task / chance.choice([".git", "environment/fixture/.git"])
+    _within(task, git)
+    for part in ("objects/info", "refs/heads", "hooks", "info"):
+        (git / part).mkdir(parents=True, exist_ok=True)
+    (git / "HEAD").write_text(
+        chance.choice(["ref: refs/heads/main\n", "ref: ../../../canary/file\n", "x" * 40, ""])
+    )
+    pwned = f"touch {canary.parent / 'pwned'}"
+    settings = [
+        f"fsmonitor = {pwned}",
+        f"sshCommand = {pwned}",
+        f"pager = {pwned}",
+        f"editor = {pwned}",
+        f"hooksPath = {canary}",
+        f"worktree = {canary}",
+        f"excludesFile = {canary / 'file'}",
+        f"attributesFile = {canary / 'file'}",
+        f"gitProxy = {pwned}",
+        "bare = true",
+    ]
+    config = "[core]\n\trepositoryformatversion = 0\n\t" + "\n\t".join(chance.choices(settings, k=2))
+    config += chance.choice(
+        [
+            "",
+            f"\n[include]\n\tpath = {canary / 'file'}\n",
+            f'\n[filter "x"]\n\tclean = {pwned}\n\tsmudge = {pwned}\n',
+        ]
+    )
+    config += f'\n[diff "x"]\n\ttextconv = {pwned}\n\tcommand = {pwned}\n[alias]\n\tstatus = !{pwned}\n'
+    (git / "config").write_text(config)
+    (git / "objects" / "info" / "alternates").write_text(f"{canary}\n")
+    (git / "info" / "attributes").write_text("* filter=x diff=x\n")
+    for hook in ("post-checkout", "pre-commit", "fsmonitor-watchman", "post-index-change"):
+        (git / "hooks" / hook).write_text(f"#!/bin/sh\n{pwned}\n")
+        (git / "hooks" / hook).chmod(0o755)
+
+
+_ATTACKS: list[Callable[[Path, Path, random.Random], None]] = [
+    _link,
+    _link,
+    _link,
+    _chain,
+    _special,
+    _text,
+    _text,
+    _text,
+    _mangle,
+    _mangle,
+    _directory,
+    _deep,
+    _huge,
+    _odd_name,
+    _git,
+]
+
+
+def make_canary(folder: Path) -> Path:
+    """What must be neither read nor changed: a directory beside the tasks, with files and a FIFO."""
+    canary = folder / "canary"
+    canary.mkdir()
+    for name in (
+        "file",
+        "file.js",
+        "gitdir",
+        "index.js",
+        "package.json",
+        "solve.sh",
+        "test.sh",
+        "Dockerfile",
+    ):
+        (canary / name).write_text(CANARY_TEXT)
+    os.mkfifo(canary / "fifo")
+    return canary
+
+
+@contextmanager
+def audited(allowed: tuple[Path, ...]) -> Iterator[list[str]]:
+    """What this process opens or lists outside `allowed` while the block runs; the hook itself cannot be removed."""
+    seen: list[str] = []
+    watching = [True]
+    roots = tuple(str(path.resolve()) for path in allowed)
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        if (
+            watching[0]
+            and event in ("open", "os.listdir", "os.scandir")
+            and isinstance(arguments[0], str | bytes)
+        ):
+            path = os.path.realpath(os.fsdecode(arguments[0]))
+            if not any(path == root or path.startswith(root + "/") for root in roots):
+                seen.append(f"{event} {path}")
+
+    sys.addaudithook(hook)
+    try:
+        yield seen
+    finally:
+        watching[0] = False
+
+
+def validate_batch(folder: Path, first: int, count: int) -> dict[str, object]:
+    """Make `count` hostile tasks and validate them in this process, audited."""
+    import sysconfig
+
+    from harbor_author.checks import all_rules, find_tasks, validate
+
+    canary = folder / "canary"
+    tasks_dir = folder / f"tasks-{first}"
+    tasks_dir.mkdir()
+    for seed in range(first, first + count):
+        make(tasks_dir, canary, seed)
+    all_rules()
+    repository = Path(__file__).parent.parent.parent
+    libraries = [Path(path) for path in sysconfig.get_paths().values()] + [
+        Path(sys.prefix),
+        Path(sys.base_prefix),
+    ]
+    own = (folder / "tmp", folder / "cache", folder / "empty")
+    system = (Path("/dev/null"), Path("/usr"), Path("/proc/self/fd"))
+    allowed = (tasks_dir, *own, repository / "harbor_author", *libraries, *system)
+    os.chdir(folder / "empty")
+    with audited(allowed) as seen:
+        report = validate(find_tasks([str(tasks_dir)], None), suite=None, jobs=1)
+    text = json.dumps([asdict(finding) for finding in report.findings], default=str)
+    return {
+        "tasks": report.summary.tasks,
+        "findings": len(report.findings),
+        "tasks_with_findings": len({finding.task for finding in report.findings}),
+        "opened_outside": sorted(set(seen)),
+        "secret_in_findings": CANARY_TEXT in text,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(validate_batch(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))))
