@@ -15,6 +15,7 @@ from harbor_author.integrity.errors import IntegrityError
 from harbor_author.integrity.files import write_atomic
 from harbor_author.integrity.package import package_digest, package_files
 from harbor_author.integrity.treehash import tree_hash
+from harbor_author.proof.config import load_config
 from harbor_author.proof.errors import ProofError
 from harbor_author.proof.images import base_names, context_digest
 from harbor_author.proof.verdict import Trial
@@ -141,7 +142,13 @@ def trial_digest(task_dir: Path) -> str:
 def known_bases(task: Task) -> list[str]:
     """The names of the images that the task's own is made from."""
     dockerfile = task.path / "environment" / "Dockerfile"
-    return base_names(dockerfile.read_text(errors="replace")) if dockerfile.is_file() else []
+    try:
+        if dockerfile.is_file():
+            return base_names(dockerfile.read_text(errors="replace"))
+        image = load_config(task.path).environment.docker_image
+    except (ProofError, OSError):
+        return []
+    return [image] if image else []
 
 
 def write_receipt(

@@ -32,7 +32,8 @@ from harbor_author.suite import Task
 
 #: Of the engine's memory, what trials may take together.
 _MEMORY_SHARE = 0.8
-_DRAIN_S = 20.0
+#: After an interrupt: trials end at once, since their containers are gone; a build ends with this process.
+_DRAIN_S = 5.0
 
 
 @dataclass(frozen=True)

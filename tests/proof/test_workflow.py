@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from harbor_author.integrity.files import write_atomic
-from harbor_author.proof import Options, oracle_check
+from harbor_author.proof import Options, check_receipt, oracle_check
 from harbor_author.sandbox import EngineError, ExecResult
 from tests.proof.tasks import TOML, make_task
 from tests.sandbox.fake_engine import FakeContainer, FakeEngine, Shell
@@ -28,7 +29,7 @@ def honest(container: FakeContainer, command: str) -> ExecResult:
 
 def prove(tmp_path: Path, shell: Shell = honest, **changes: str | None):
     engine = FakeEngine(shell)
-    task = make_task(tmp_path, environment__Dockerfile="FROM base\n", **changes)
+    task = make_task(tmp_path, **{"environment__Dockerfile": "FROM base\n", **changes})
     (result,) = oracle_check([task], Options(), engine=engine)
     assert engine.live == {}, "every container is removed"
     return result, engine, task
@@ -208,3 +209,30 @@ def test_what_runs_on_is_reported(tmp_path: Path) -> None:
     task = make_task(tmp_path, environment__Dockerfile="FROM base\n")
     (result,) = oracle_check([task], engine=engine)
     assert result.trials[0].leftovers == ("process: node server.js",)
+
+
+def test_a_task_that_vanishes_midway_is_said_to_have(tmp_path: Path) -> None:
+    def shell(container: FakeContainer, command: str) -> ExecResult:
+        shutil.rmtree(tmp_path / "answer", ignore_errors=True)
+        return honest(container, command)
+
+    result, engine, _ = prove(tmp_path, shell)
+    assert (result.verdict, result.cause) == ("error", "task-vanished")
+    assert engine.live == {}
+    assert not (tmp_path / "answer").exists()
+
+
+def test_a_receipt_that_cannot_be_written_is_a_note(tmp_path: Path) -> None:
+    (tmp_path / "answer" / "proof.json").mkdir(parents=True)
+    result, _, _ = prove(tmp_path)
+    assert result.verdict == "pass"
+    assert "no receipt was written" in result.notes[-1]
+
+
+def test_a_prebuilt_image_needs_no_dockerfile_and_its_identity_counts(tmp_path: Path) -> None:
+    result, _, task = prove(
+        tmp_path, environment__Dockerfile=None, task_toml=TOML + 'docker_image = "base"\n'
+    )
+    assert result.verdict == "pass"
+    assert check_receipt(task, {"base": "sha256:base"}).state == "current"
+    assert check_receipt(task, {"base": "sha256:newer"}).because == ("the base image base",)
