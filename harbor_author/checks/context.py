@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import re
@@ -72,11 +73,13 @@ class TaskFiles:
     Attributes:
         task: what was asked for; `task.suite` is the suite that it lies in, or None.
         root: its directory.
+        today: the day by which suppressions end.
         unreadable: relative path -> cause, of files that could not be read; it grows as rules read.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, *, today: datetime.date | None = None) -> None:
         self.task = task
+        self.today = today or datetime.date.today()  # noqa: DTZ011 - a person's calendar day
         self.root = task.path
         self.unreadable: dict[str, str] = {}
         self._data: dict[str, bytes] = {}

@@ -112,7 +112,7 @@ class _Work:
         return self.plans[id(task.suite or self.suite)]
 
     def batch(self, tasks: Sequence[Task]) -> list[Verdict]:
-        contexts = [TaskFiles(task) for task in tasks]
+        contexts = [TaskFiles(task, today=self.today) for task in tasks]
         programs = external.Run(contexts)
         rules = [self.plan(files.task).for_task(files) for files in contexts]
         found = [

@@ -327,6 +327,25 @@ def word_not_number(t: Draft) -> None:
     t.change(SCRIPT, "echo 1 >", "echo pass >")
 
 
+@bad("reward-out-of-range", where=SCRIPT, line=2)
+def json_without_key(t: Draft) -> None:
+    t.judge(
+        f"if grep -q 5 /app/counts.txt; then echo '{{\"style\": 1}}' > {RJ}; else echo '{{\"reward\": 0}}' > {RJ}; fi\n"
+    )
+
+
+@bad("reward-out-of-range")
+def json_scalar(t: Draft) -> None:
+    t.judge(f"if grep -q 5 /app/counts.txt; then echo 1 > {RJ}; else echo '{{\"reward\": 0}}' > {RJ}; fi\n")
+
+
+@near("reward-out-of-range")
+def json_reward(t: Draft) -> None:
+    t.judge(
+        f'if grep -q 5 /app/counts.txt; then echo \'{{"reward": 1, "style": 7}}\' > {RJ}; else echo \'{{"reward": 0}}\' > {RJ}; fi\n'
+    )
+
+
 @near("reward-out-of-range")
 def half_reward(t: Draft) -> None:
     t.change(SCRIPT, "echo 1 >", "echo 0.5 >")

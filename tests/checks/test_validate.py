@@ -45,7 +45,7 @@ def test_shape_of_a_finding(tmp_path: Path, author: AuthorRunner) -> None:
         "line": 14,
         "column": 1,
         "message": "'cpus' in [environment] is a string, not number",
-        "fix": "write 600.0",
+        "fix": "write 2.5",
     }
 
 

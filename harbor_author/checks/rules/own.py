@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator
 
 from harbor_author.checks.context import TaskFiles
@@ -83,9 +82,8 @@ def expired_suppression(files: TaskFiles) -> Iterator[Problem]:
     Good: an end that is still to come, or no end where the reason is permanent.
     Fix: correct the fault that it hid, or decide again and set a new date.
     """
-    today = datetime.date.today()  # noqa: DTZ011 - a person's calendar day
     for item in task_suppressions(files).items:
-        if item.expired(today):
+        if item.expired(files.today):
             line, column = files.where(*item.key)
             yield Problem(
                 f"the suppression of '{item.rule}' ended on {item.until}", "task.toml", line, column

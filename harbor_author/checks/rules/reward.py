@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Literal
@@ -200,41 +201,52 @@ def reward_read_before_written(files: TaskFiles) -> Iterator[Problem]:
 
 @rule(name="reward-out-of-range", pack="harbor", severity="error")
 def reward_out_of_range(files: TaskFiles) -> Iterator[Problem]:
-    """A literal reward is no number that Harbor takes, or lies outside 0 to 1.
+    """A literal reward is none that Harbor takes, or lies outside 0 to 1.
 
     Why: Harbor checks no range: a judge that wrote its points (85) instead of a share was averaged with the others and
-        lifted a whole board; `yes` instead of 1 is a VerifierOutputParseError.
+        lifted a whole board; `yes` instead of 1 is a VerifierOutputParseError, and a reward.json without the key
+        `reward`, or with a bare number, leaves the trial without a reward.
     Bad: echo 100 > /logs/verifier/reward.txt
     Good: echo 1 > /logs/verifier/reward.txt
-    Fix: divide by the maximum, and write one number.
+    Fix: divide by the maximum, and write one number, or {"reward": NUMBER}.
     """
     for path in files.entry_scripts:
-        script = files.script(path)
-        for command in script.commands:
+        for command in files.script(path).commands:
             target = [
                 r for r in command.redirects if ">" in r.operator and reward.REWARD_FILE.search(r.target)
             ]
             if not target or command.name not in ("echo", "printf"):
                 continue
-            text = (
-                " ".join(a for a in command.args if not re.fullmatch(r"-[neE]+", a))
-                .replace("\\n", "")
-                .strip()
-            )
-            if UNKNOWN in text or "%" in text or target[0].target.endswith(".json"):
+            words = [a for a in command.args if not re.fullmatch(r"-[neE]+", a)]
+            text = " ".join(words).replace("\\n", "").strip()
+            if UNKNOWN in text or "%" in text:
                 continue
-            try:
-                value = float(text)
-            except ValueError:
-                yield Problem(
-                    f"'{text[:40]}' is no number, so the trial has no reward",
-                    path,
-                    command.line,
-                    command.column,
-                )
-                continue
-            if not 0 <= value <= 1:
-                yield Problem(f"the reward {text} lies outside 0 to 1", path, command.line, command.column)
+            fault = _json_fault(text) if target[0].target.endswith(".json") else _number_fault(text)
+            if fault:
+                yield Problem(fault, path, command.line, command.column)
+
+
+def _number_fault(text: str) -> str:
+    try:
+        value = float(text)
+    except ValueError:
+        return f"'{text[:40]}' is no number, so the trial has no reward"
+    return "" if 0 <= value <= 1 else f"the reward {text[:40]} lies outside 0 to 1"
+
+
+def _json_fault(text: str) -> str:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return f"'{text[:40]}' is no JSON, so the trial has no reward"
+    if not isinstance(document, dict):
+        return "reward.json must be an object: Harbor takes no bare value"
+    if "reward" not in document:
+        return 'reward.json has no key "reward", so the trial has none'
+    value = document["reward"]
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return f"the reward {value!r} is no number"
+    return "" if 0 <= value <= 1 else f"the reward {value} lies outside 0 to 1"
 
 
 @rule(name="reward-directory-missing", pack="harbor", severity="warning")

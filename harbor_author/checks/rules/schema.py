@@ -126,7 +126,7 @@ def _kind(value: Any) -> str:
 def _example(known: Key) -> str:
     if known.choices:
         return f'"{known.choices[0]}"'
-    examples = {"string": '"..."', "integer": "1", "number": "600.0", "boolean": "true", "array": "[]"}
+    examples = {"string": '"..."', "integer": "1", "number": "2.5", "boolean": "true", "array": "[]"}
     return examples.get(known.kinds[0], "a [table]")
 
 
