@@ -14,6 +14,7 @@ from harbor_author.proof.config import EnvironmentConfig
 from harbor_author.proof.errors import TaskRefusedError
 from harbor_author.proof.images import provide_image
 from harbor_author.sandbox import Engine, EngineError, EngineUnavailableError, ImageMissingError, connect
+from harbor_author.sandbox.ownership import temporary_folder
 from harbor_author.suite import HostSettings
 
 _TIMEOUT_S = 20
@@ -104,10 +105,10 @@ def _host(engine: Engine, host: HostSettings, install: bool) -> Diagnosis:
     what = f"dsh {host.dsh} from {host.source}"
     if not install:
         return Diagnosis("host", "ok", f"{what} (not tried: --host installs it in a container)")
-    with tempfile.TemporaryDirectory(prefix="harbor-author-doctor-") as folder:
-        (Path(folder) / "Dockerfile").write_text(host_dockerfile(host))
+    with temporary_folder("doctor") as folder:
+        (folder / "Dockerfile").write_text(host_dockerfile(host))
         try:
-            provide_image(engine, Path(folder), EnvironmentConfig(), task="doctor-host", log=lambda _: None)
+            provide_image(engine, folder, EnvironmentConfig(), task="doctor-host", log=lambda _: None)
         except TaskRefusedError as error:
             last = error.log.strip().splitlines()[-1:] or [error.message]
             return Diagnosis(

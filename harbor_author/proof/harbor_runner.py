@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from harbor_author.proof.trial import TrialRun
 from harbor_author.proof.verdict import FULL, ZERO, Trial, judge_trial, overall
 from harbor_author.proof.workflow import ProofResult, outcome
 from harbor_author.sandbox.archives import copy_tree
+from harbor_author.sandbox.ownership import temporary_folder
 from harbor_author.suite import Task
 
 DEFAULT_COMMAND = "harbor"
@@ -82,8 +82,7 @@ def _check(task: Task, words: Sequence[str], runner: HarborRunner, progress: Pro
         load_config(task.path)
         refuse_crlf(task.path)
         before = package_digest(task.path)
-        with tempfile.TemporaryDirectory(prefix="harbor-author-runner-") as folder:
-            work = Path(folder)
+        with temporary_folder("runner") as work:
             copy = work / task.name
             copy.mkdir()
             copy_tree(task.path, copy)

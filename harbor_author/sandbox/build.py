@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from harbor_author.integrity.owner import owner_token
 from harbor_author.sandbox.archives import copy_tree, pack_paths
 from harbor_author.sandbox.engine import BuildError
+from harbor_author.sandbox.ownership import temporary_folder
 
 _LOG_LINES = 400
 _DETECT_TIMEOUT_S = 20
@@ -46,9 +46,9 @@ def by_buildx(
     for key, value in labels.items():
         command += ["--label", f"{key}={value}"]
     environment = {**os.environ, **({"DOCKER_HOST": host} if host else {})}
-    with tempfile.TemporaryDirectory(prefix=f"harbor-author-context-{owner_token()}-") as copy:
-        copy_tree(context, Path(copy))
-        _run_builder([*command, copy], environment, log, timeout_s)
+    with temporary_folder("context") as copy:
+        copy_tree(context, copy)
+        _run_builder([*command, str(copy)], environment, log, timeout_s)
 
 
 def _run_builder(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
-from collections.abc import Mapping
-from contextlib import suppress
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,11 +23,12 @@ MACHINE_LABEL = "harbor-author.machine"
 TASK_LABEL = "harbor-author.task"
 KEPT_LABEL = "harbor-author.kept"
 IMAGE_LABEL = "harbor-author.image"
+_FOLDER = "harbor-author-"
 
 
 @dataclass(frozen=True)
 class Removed:
-    """Something that was removed, or would be: `kind` is `container` or `image`."""
+    """Something that was removed, or would be: `kind` is `container`, `image` or `folder`."""
 
     kind: str
     name: str
@@ -52,6 +57,25 @@ def is_abandoned(labels: Mapping[str, str]) -> bool:
     return labels.get(MACHINE_LABEL) == machine() and owner_state(labels.get(OWNER_LABEL, "")) == "dead"
 
 
+@contextmanager
+def temporary_folder(kind: str) -> Iterator[Path]:
+    """A folder for the time of a `with`, whose name says whose it is, so that a crash leaves nothing for ever."""
+    with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{kind}.{owner_token()}.") as folder:
+        yield Path(folder)
+
+
+def abandoned_folders() -> list[Path]:
+    """Temporary folders of this user whose process is known to be dead."""
+    found = []
+    for path in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*.*.*"):
+        with suppress(OSError):
+            status = path.lstat()
+            mine = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+            if mine and owner_state(path.name.split(".")[1]) == "dead":
+                found.append(path)
+    return found
+
+
 def remove_own(engine: Engine) -> int:
     """Remove every container of this process, but not those kept on purpose; return their number."""
     count = 0
@@ -63,8 +87,11 @@ def remove_own(engine: Engine) -> int:
 
 
 def remove_abandoned(engine: Engine) -> list[Removed]:
-    """Remove the containers whose process died without doing it, kept ones excepted."""
+    """Remove the containers and folders whose process died without doing it, kept containers excepted."""
     removed = []
+    for folder in abandoned_folders():
+        shutil.rmtree(folder, ignore_errors=True)
+        removed.append(Removed("folder", str(folder), ""))
     for container in engine.containers(OWNER_LABEL):
         if KEPT_LABEL not in container.labels and is_abandoned(container.labels):
             with suppress(EngineError):
@@ -79,6 +106,10 @@ def clean(engine: Engine, *, dry_run: bool = False, images: bool = True) -> list
     A container of a process that lives, here or perhaps on another machine, stays; so does an image in use.
     """
     removed = []
+    for folder in abandoned_folders():
+        if not dry_run:
+            shutil.rmtree(folder, ignore_errors=True)
+        removed.append(Removed("folder", str(folder), ""))
     for container in engine.containers(OWNER_LABEL):
         if is_abandoned(container.labels):
             if not dry_run:

@@ -63,7 +63,11 @@ def test_a_command_out_of_time_is_left_running(docker: Engine, container: str) -
 
 @pytest.mark.engine
 def test_files_go_in_with_their_modes_and_come_out(docker: Engine, container: str) -> None:
-    archive = Archive().directory("logs/verifier", 0o777).data("solution/solve.sh", b"#!/bin/bash\necho hi\n", 0o755)
+    archive = (
+        Archive()
+        .directory("logs/verifier", 0o777)
+        .data("solution/solve.sh", b"#!/bin/bash\necho hi\n", 0o755)
+    )
     docker.put(container, "/", archive.finish())
     assert bash(docker, container, "/solution/solve.sh && stat -c %a /logs/verifier").output == "hi\n777\n"
     found = docker.read(container, "/solution/solve.sh", 5)
@@ -75,7 +79,13 @@ def test_files_go_in_with_their_modes_and_come_out(docker: Engine, container: st
 @pytest.mark.engine
 @pytest.mark.parametrize(
     ("path", "kind"),
-    [("/etc/passwd", "file"), ("/etc", "directory"), ("/bin", "link"), ("/dev/null", "special"), ("/none", None)],
+    [
+        ("/etc/passwd", "file"),
+        ("/etc", "directory"),
+        ("/bin", "link"),
+        ("/dev/null", "special"),
+        ("/none", None),
+    ],
 )
 def test_what_stands_at_a_path(docker: Engine, container: str, path: str, kind: str | None) -> None:
     found = docker.stat(container, path)

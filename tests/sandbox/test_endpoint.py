@@ -12,7 +12,9 @@ from harbor_author.sandbox.endpoint import endpoint
 
 
 def test_docker_host_wins() -> None:
-    assert endpoint({"DOCKER_HOST": "tcp://elsewhere:2375", "DOCKER_CONTEXT": "other"}) == "tcp://elsewhere:2375"
+    assert (
+        endpoint({"DOCKER_HOST": "tcp://elsewhere:2375", "DOCKER_CONTEXT": "other"}) == "tcp://elsewhere:2375"
+    )
 
 
 def test_without_configuration_it_is_the_default(tmp_path: Path) -> None:

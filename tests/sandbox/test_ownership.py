@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
+import pytest
+
 from harbor_author.integrity.owner import owner_token
 from harbor_author.sandbox import ContainerSpec, ExecResult
 from harbor_author.sandbox.ownership import (
@@ -13,6 +18,7 @@ from harbor_author.sandbox.ownership import (
     owner_labels,
     remove_abandoned,
     remove_own,
+    temporary_folder,
 )
 from tests.sandbox.fake_engine import FakeEngine
 
@@ -55,3 +61,22 @@ def test_clean_says_and_does_the_same() -> None:
     assert set(engine.live) == {"c1"}
     assert "harbor-author/t:1" not in engine.local
     assert "base" in engine.local
+
+
+def test_folders_of_the_dead_go_and_those_of_the_living_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead = tmp_path / f"harbor-author-context.{DEAD}.x"
+    dead.mkdir()
+    (dead / "file").write_text("x")
+    (tmp_path / "harbor-author-context.nonsense.x").mkdir()
+    target = tmp_path / "elsewhere"
+    target.mkdir()
+    (tmp_path / f"harbor-author-link.{DEAD}.x").symlink_to(target)
+    with temporary_folder("context") as own:
+        assert [removed.name for removed in remove_abandoned(engine_with())] == [str(dead)]
+        assert own.is_dir()
+    assert not own.exists()
+    assert not dead.exists()
+    assert target.is_dir()
