@@ -92,7 +92,6 @@ def command(
             slug=slug,
             title=title,
             cards=named,
-            mode="mutable",
             language="zh" if language == "zh" else "en",
         ),
         dry_run=dry_run,

@@ -11,10 +11,15 @@ if TYPE_CHECKING:
 
 _APART_S = 3 * 86_400
 _LONGEST = 6
+#: What two commits on different files of one package must score each to be taken for one migration.
+_TELLING = 20
+_INNER = frozenset({b".dsh-plugin", b"src", b"lib", b"client", b"server", b"web", b"host"})
 
 
 def join_corridors(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Offer candidates on the same files within three days as one, oldest commit first.
+    """Offer candidates on the same files, or telling ones on the same package, within three days as one.
+
+    Commits stand oldest first.
 
     A member that already is another's follow-up fix is not offered a second time.
     """
@@ -31,9 +36,22 @@ def join_corridors(candidates: Sequence[Candidate]) -> list[Candidate]:
 def _one_migration(earlier: Candidate, later: Candidate) -> bool:
     if later.commits[0] in earlier.commits:
         return True
-    if len(earlier.commits) >= _LONGEST or earlier.paths.isdisjoint(later.paths):
+    if len(earlier.commits) >= _LONGEST or not 0 <= later.time_s - earlier.time_s <= _APART_S:
         return False
-    return 0 <= later.time_s - earlier.time_s <= _APART_S
+    if not earlier.paths.isdisjoint(later.paths):
+        return True
+    telling = min(earlier.score, later.score) >= _TELLING
+    return telling and not _packages(earlier).isdisjoint(_packages(later))
+
+
+def _packages(candidate: Candidate) -> set[bytes]:
+    """The folders of the packages that a candidate touches: what stands before `src`, `.dsh-plugin` and the like."""
+    found = set()
+    for path in candidate.paths:
+        folders = path.split(b"/")[:-1]
+        inner = next((index for index, folder in enumerate(folders) if folder in _INNER), len(folders))
+        found.add(b"/".join(folders[:inner]))
+    return found
 
 
 def _join(earlier: Candidate, later: Candidate) -> Candidate:

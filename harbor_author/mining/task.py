@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harbor_author.mining.errors import MiningError
 from harbor_author.mining.extract import (
     TRAP_CAP,
     Extraction,
@@ -68,6 +69,11 @@ def extract_task(
     """
     check_request(suite, task)
     series = suite.settings.series[task.series]
+    if (task.mode or series.mode) == "readonly":
+        raise MiningError(
+            f"series {task.series} asks for a report on a fixture that stays as it is, which no commit answers",
+            hint="Use a series whose tasks may be changed, such as M or H.",
+        )
     found = read_extraction(request, known_cards=tuple(suite.cards().cards), host_runs=series.host)
     task = _named(task, found)
     if dry_run:

@@ -54,7 +54,7 @@ def extracted(
     return extract_task(
         find_suite(suite),
         ExtractRequest(repository=path, commit=commit, **options),
-        TaskRequest(series=series, mode="mutable", cards=options.get("cards", ())),
+        TaskRequest(series=series, cards=options.get("cards", ())),
         dry_run=dry_run,
     )
 
@@ -427,6 +427,25 @@ def test_extracted_tasks_validate(tmp_path: Path, suite_root: Path, author: Auth
     assert [task.name for task in sorted((suite_root / "tasks").iterdir())] == [
         f"M{number}-board" for number in (15, 16, 17, 18)
     ]
+
+
+def test_a_report_series_is_refused(tmp_path: Path, suite_root: Path) -> None:
+    marks = repository(tmp_path / "r", MIGRATED)
+    with pytest.raises(MiningError, match="asks for a report"):
+        extracted(suite_root, tmp_path / "r", marks[2], series="S")
+
+
+def test_without_a_host_the_files_alone_are_judged(
+    tmp_path: Path, suite_root: Path, author: AuthorRunner
+) -> None:
+    with (suite_root / "author.toml").open("a") as settings:
+        settings.write('\n[series.K]\ntitle = "kiosk"\nmode = "mutable"\nhost = "none"\n')
+    marks = repository(tmp_path / "r", {"src/format.js": "export const line = (a, b) => [a, b].join(': ')\n"})
+    made = extracted(suite_root, tmp_path / "r", marks[2], series="K")
+    assert made.extraction.runtime.kind == "none"
+    assert sum(item.points for item in made.extraction.points) == 100
+    ran = author("validate", "K1", "--json", cwd=suite_root)
+    assert [item for item in json.loads(ran.out)["findings"] if item["severity"] != "note"] == []
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path, suite_root: Path, author: AuthorRunner) -> None:

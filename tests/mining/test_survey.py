@@ -98,6 +98,21 @@ def test_a_fix_within_days_is_one_corridor_with_its_cause(tmp_path: Path) -> Non
     assert any("the trap may lie there" in reason for reason in candidate.reasons)
 
 
+def test_other_files_of_the_same_package_within_days_are_one_corridor(tmp_path: Path) -> None:
+    bundle = manifest(main=None, dsh={"bundle": {"patch": "cordis.patch.yml"}})
+    history = History(tmp_path / "r")
+    history.commit(
+        "start", {"p/package.json": manifest(), "p/.dsh-plugin/package.json": "{}\n", "q/a.js": "1\n"}
+    )
+    history.commit(
+        "become a bundle", {"p/package.json": bundle, "p/cordis.patch.yml": "- insert: []\n"}, days=30
+    )
+    history.commit("fix: leftover manifest", {"p/.dsh-plugin/package.json": None}, days=1)
+    marks = history.write()
+    (candidate,) = survey(tmp_path / "r").candidates
+    assert candidate.commits == (marks[2], marks[3])
+
+
 def test_a_fix_months_later_stands_alone(tmp_path: Path) -> None:
     marks = two_steps(tmp_path / "r", second_days=100)
     assert {candidate.commits for candidate in survey(tmp_path / "r").candidates} == {
