@@ -61,7 +61,11 @@ def interrupt_on_sigterm() -> None:
 @click.option(
     "--budget", type=click.IntRange(min=0), default=24, show_default=True, help="Ablation trials at most."
 )
-@click.option("--repeat", type=click.IntRange(min=1), help="Run each basic trial so often, and compare.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    help="Run the oracle so often, the untouched task a quarter of it.",
+)
 @click.option("--clock", metavar="OFFSET", default="", help="Also with the clock set off, such as +365d.")
 @click.option("--no-network", "offline", is_flag=True, help="Also without network.")
 @click.option("--changed", is_flag=True, help="Leave out of the report what a current receipt covers.")

@@ -30,7 +30,8 @@ REWARD_JSON = "/logs/verifier/reward.json"
 
 _TAIL_LINES = 40
 _TAIL_BYTES = 8192
-_KILLED = 128
+#: A shell's exit status for a command that a signal killed is 128 and the signal's number.
+_KILLED, _SIGNALS = 128, 64
 #: With this status a submission's `after` says that it has nothing to act on (EX_TEMPFAIL of sysexits.h).
 NOT_APPLICABLE = 75
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -236,7 +237,7 @@ def _judged(session: Session, result: ExecResult, logs: Mapping[str, bytes], too
     except RewardError as error:
         cause, message = error.cause, str(error)
     code = result.exit_code
-    if code is not None and code >= _KILLED:
+    if code is not None and _KILLED < code <= _KILLED + _SIGNALS:
         if session.out_of_memory():
             cause, message = "memory-limit", f"test.sh was killed (exit status {code}) for lack of memory"
         else:

@@ -24,12 +24,13 @@ ORACLE_RUNS = 5
 DEFAULT_BUDGET = 24
 DEFAULT_FLOOR = 20.0
 _FULL_POINTS = 100.0
+_UNTOUCHED_SHARE = 4
 _SHOWN = 8
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What of the matrix to run. `budget` bounds the ablation's trials; `repeat` counts each basic trial's runs.
+    """What of the matrix to run. `budget` bounds the ablation's trials; `repeat` counts the oracle's runs.
 
     The other two counts are the least that a matrix runs of each basic trial.
     """
@@ -58,12 +59,11 @@ class Matrix:
     def first(self, task: Task, bench: Bench) -> list[Planned]:
         self._bench = bench
         scope = self._scope
-        repeat = scope.repeat or 1
-        untouched, runs = (
-            (max(scope.untouched_runs, repeat), max(scope.oracle_runs, repeat))
-            if scope.matrix
-            else (repeat, repeat)
-        )
+        runs = scope.repeat or 1
+        # A judge is unsteady on what it has to look at: the oracle. The untouched fixture is run less often.
+        untouched = min(runs, max(UNTOUCHED_RUNS, runs // _UNTOUCHED_SHARE))
+        if scope.matrix:
+            untouched, runs = max(scope.untouched_runs, untouched), max(scope.oracle_runs, runs)
         planned = flaky.repeated(bench, untouched=untouched, oracle=runs, first=True)
         planned = [replace(plan, inspect=scope.matrix and number < 2) for number, plan in enumerate(planned)]
         planned += self._reruns(bench)

@@ -95,6 +95,7 @@ def judge_that(code: int | None, **files: bytes) -> Shell:
         (judge_that(143), "judge-killed"),
         (judge_that(137, reward_txt=b"0"), "judge-killed"),
         (judge_that(None), "judge-timeout"),
+        (judge_that(255), "reward-missing"),
     ],
 )
 def test_a_judge_that_could_not_judge_is_an_error_and_no_score(
