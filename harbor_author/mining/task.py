@@ -6,7 +6,7 @@ import hashlib
 import json
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -246,17 +246,11 @@ def _lock(manifest: str) -> bytes | None:
     """A package-lock.json, or None when npm is not here or cannot reach its registry."""
     with tempfile.TemporaryDirectory(prefix="author-lock-") as folder:
         Path(folder, "package.json").write_text(manifest, "utf-8")
-        command: Sequence[str] = (
-            "npm",
-            "install",
-            "--package-lock-only",
-            "--ignore-scripts",
-            "--no-audit",
-            "--no-fund",
-        )
+        command = ("npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund")
         try:
             done = subprocess.run(
-                command,
+                # Without it the lock names the registry of this machine, which may be a mirror that nobody else reaches.
+                [*command, "--omit-lockfile-registry-resolved"],
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
