@@ -10,7 +10,7 @@ import { SERVICE_STEPS, causeOf, startService, takeProject } from "./service.mjs
 const judge = defineJudge({
   task: "E1-user-created-at",
   mode: "mutable",
-  time_limit_s: 180,
+  time_limit_s: 300,
   steps: [...SERVICE_STEPS, { id: "importer", budget_s: 30 }],
   checks: [
     { id: "type", points: 15 },

@@ -9,7 +9,7 @@ import { SERVICE_STEPS, causeOf, startService, takeProject } from "./service.mjs
 const judge = defineJudge({
   task: "E2-product-validation",
   mode: "mutable",
-  time_limit_s: 180,
+  time_limit_s: 300,
   steps: [...SERVICE_STEPS, { id: "importer", budget_s: 30 }],
   checks: [
     { id: "name", points: 12 },
@@ -29,6 +29,7 @@ class Raw {
   }
 }
 const ABSENT = Symbol("absent");
+const OK = { ok: true, first: null };
 
 /**
  * Of each field: values that keep its rule; values that plainly break it; and values that break it in a way that
@@ -45,7 +46,9 @@ const RULES = {
     cents: [19.99, 0.07, 0.29, 0.57, 1.1, 1.15, 4.35, 8.2, 64.1, 1005.05, 33333.33],
     break: [-1, 100000, ABSENT, "cheap"],
     slip: ["19.99", "", "NaN", new Raw("1e999"), new Raw("-1e999"), null, true, [19.99], [], {}, -0.01, 100000.01],
-    fractions: [19.999, 0.001, 1.005, 2.675, 1e-7, 99999.991],
+    fractions: [19.999, 0.001, 1.005, 2.675, 99999.991],
+    // Written with an exponent, and so without a decimal point.
+    tiny: [1e-7, new Raw("0.00000012")],
   },
   sku: {
     keep: ["ABC-1234", "ZZZ-123456", "LMP-00420"],
@@ -93,6 +96,7 @@ await judge.run(async () => {
       "price",
       [
         [right(price), 20, "prices from 0 to 99999.99 with at most two decimals, and no others"],
+        [right({ ...price, tiny: OK }), 16, `a tiny fraction passes: ${price.tiny.first}`],
         [price.keep.ok && price.cents.ok && price.break.ok && price.slip.ok, 12, `more than two decimals pass: ${price.fractions.first}`],
         [price.keep.ok && price.break.ok && price.slip.ok, 8, `the range and the type are judged, two decimals are not: ${price.cents.first ?? price.fractions.first}`],
         [price.keep.ok && price.break.ok, 4, `an odd price is not refused: ${price.slip.first}`],
@@ -130,10 +134,14 @@ async function probe(service, field, groups, log) {
   for (const [group, values] of Object.entries(groups)) {
     const accepted = group === "keep" || group === "cents";
     const faults = [];
-    for (const value of values) {
+    const products = values.map((value) => {
       log.sent += 1;
-      const sent = { ...GOOD, sku: `AAA-${String(log.sent).padStart(6, "0")}`, [field]: value };
-      const answer = await service.call("POST", "/products", textOf(sent));
+      return { ...GOOD, sku: `AAA-${String(log.sent).padStart(6, "0")}`, [field]: value };
+    });
+    const answers = await Promise.all(products.map((product) => service.call("POST", "/products", textOf(product))));
+    for (const [index, answer] of answers.entries()) {
+      const sent = products[index];
+      const value = sent[field];
       const shown = `${field} ${value === ABSENT ? "left out" : value instanceof Raw ? value.text : JSON.stringify(value)?.slice(0, 60)}`;
       if (answer.status === 201) log.added += 1;
       if (answer.status === 400 && !accepted) log.refusals.push({ answer, fields: [field], shown });

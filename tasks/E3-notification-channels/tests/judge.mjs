@@ -10,7 +10,7 @@ import { SERVICE_STEPS, causeOf, startService, takeProject } from "./service.mjs
 const judge = defineJudge({
   task: "E3-notification-channels",
   mode: "mutable",
-  time_limit_s: 180,
+  time_limit_s: 300,
   steps: [...SERVICE_STEPS, { id: "importer", budget_s: 30 }],
   checks: [
     { id: "channels", points: 25 },

@@ -13,7 +13,7 @@ export const VERSION = "1.0.0";
 
 /** The steps that startService() takes, for the judge's declaration. */
 export const SERVICE_STEPS = [
-  { id: "service", budget_s: 60 },
+  { id: "service", budget_s: 150 },
   { id: "control", budget_s: 60 },
 ];
 
@@ -54,7 +54,7 @@ export async function startService(judge, options = {}) {
   return service;
 }
 
-async function start(judge, step, directory, { entry = "src/server.ts", env = {}, start_s = 30 }) {
+async function start(judge, step, directory, { entry = "src/server.ts", env = {}, start_s = 60 }) {
   let listening;
   const address = new Promise((resolve) => {
     listening = resolve;
