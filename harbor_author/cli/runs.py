@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from harbor_author.cli.common import author_command, json_option, print_json
+from harbor_author.cli.common import author_command, author_group, json_option, print_json
 
 _FOLDER = click.Path(path_type=Path)
 
 
-@click.group()
+@author_group("author runs summarize jobs/2026-01-05", "author runs summarize jobs/new --against jobs/old")
 def command() -> None:
     """Read the results of real Harbor jobs."""
 
