@@ -31,13 +31,15 @@ def select_tasks(names: tuple[str, ...], every: bool, suite_dir: Path | None) ->
     return resolve_tasks(names, suite)
 
 
-def interrupt_on_sigterm() -> None:
-    """Let SIGTERM take the way of Ctrl-C, so that it leaves no container either."""
+def interrupt_on_signals() -> None:
+    """Let SIGTERM, and SIGHUP unless it is ignored (nohup), take the way of Ctrl-C: it leaves no container either."""
 
     def interrupt(signum: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupt)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
 
 
 @author_command(
@@ -135,7 +137,7 @@ def command(
 
         scope = Scope(matrix=matrix, budget=budget, repeat=repeat, clock=clock, offline=offline)
         options = with_scope(options, scope)
-    interrupt_on_sigterm()
+    interrupt_on_signals()
 
     def prove(some: list[Task]) -> int:
         progress = choose(quiet=False, verbose=verbose, environ=os.environ, stream=sys.stderr)

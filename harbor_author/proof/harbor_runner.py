@@ -23,7 +23,7 @@ from harbor_author.proof.contract import AgentRun, JudgeRun, tail
 from harbor_author.proof.errors import ProofError, TaskRefusedError
 from harbor_author.proof.prepare import refuse_crlf
 from harbor_author.proof.progress import Progress, Silent
-from harbor_author.proof.trial import TrialRun
+from harbor_author.proof.trial import TrialRun, has_judge_line
 from harbor_author.proof.verdict import FULL, ZERO, Trial, judge_trial, overall
 from harbor_author.proof.workflow import ProofResult, outcome
 from harbor_author.sandbox.archives import copy_tree
@@ -139,9 +139,7 @@ def _trial(
     except (OSError, subprocess.TimeoutExpired) as error:
         log = str(error)
     run = read_run(jobs / name, log, time.monotonic() - started)
-    trial = judge_trial(
-        name, run, expectation, needs_judge_line=(task.path / "tests" / "judge.mjs").is_file()
-    )
+    trial = judge_trial(name, run, expectation, needs_judge_line=has_judge_line(task.path))
     progress.done(task.label, name, outcome(trial))
     return trial
 

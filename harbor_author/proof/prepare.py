@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harbor_author.integrity.errors import IntegrityError
-from harbor_author.integrity.package import input_files, package_digest
+from harbor_author.integrity.package import package_digest
 from harbor_author.proof.config import TaskConfig, load_config
 from harbor_author.proof.errors import TaskRefusedError
 from harbor_author.proof.images import BuiltImage, provide_image
@@ -128,11 +128,6 @@ def source_changed(prepared: PreparedTask) -> str | None:
     except IntegrityError as error:
         return str(error)
     return None if now == prepared.package else f"the package was {prepared.package} before and is {now} now"
-
-
-def solution_files(task_dir: Path) -> list[str]:
-    """The files that the oracle brings, relative to solution/."""
-    return input_files(task_dir, "solution")
 
 
 def _verifier_images(bench: Bench, built: BuiltImage, log: Callable[[str], None]) -> dict[str, ImageInfo]:

@@ -17,7 +17,6 @@ from harbor_author.proof.session import (
     DEFAULT_LIMITS,
     Cancellation,
     Limits,
-    Session,
     TrialAbortedError,
     open_session,
 )
@@ -27,7 +26,8 @@ from harbor_author.sandbox import Engine, EngineError, ImageInfo, SandboxError
 #: Called with each stage as it begins: `start`, `solve`, `judge`, `clean`.
 OnStage = Callable[[str], None]
 
-
+#: The judge of our suites, and its library in both languages.
+_PROTOCOL_FILES = ("judge.mjs", "judge-utils.mjs", "judge_utils.py")
 #: Where the fixture is in a container.
 FIXTURE = "/app/fixture"
 
@@ -51,7 +51,12 @@ class Bench:
     @property
     def has_judge_line(self) -> bool:
         """Whether the task's judge speaks our suites' protocol: one JSON line, last."""
-        return (self.task_dir / "tests" / "judge.mjs").is_file()
+        return has_judge_line(self.task_dir)
+
+
+def has_judge_line(task_dir: Path) -> bool:
+    """Whether a task's judge speaks our suites' protocol, by the names of its files."""
+    return any((task_dir / "tests" / name).is_file() for name in _PROTOCOL_FILES)
 
 
 @dataclass(frozen=True)
@@ -172,6 +177,3 @@ def judge_separately(
         )
         on_stage("clean")
         return judge, find_leftovers(session, thorough=bench.has_judge_line)
-
-
-__all__ = ["Bench", "OnStage", "Session", "TrialRun", "judge_separately", "run_trial"]

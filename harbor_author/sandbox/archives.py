@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import tarfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
@@ -37,14 +37,6 @@ class Archive:
         member.size = len(content)
         member.mode = mode
         self._tar.addfile(member, io.BytesIO(content))
-        return self
-
-    def link(self, name: str, target: str) -> Archive:
-        """Add a symbolic link."""
-        member = tarfile.TarInfo(name.strip("/"))
-        member.type = tarfile.SYMTYPE
-        member.linkname = target
-        self._tar.addfile(member)
         return self
 
     def tree(
@@ -100,14 +92,6 @@ def pack_paths(target: IO[bytes], root: Path, names: Iterable[str]) -> None:
     with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in names:
             add_path(archive, root / name, name.replace(os.sep, "/"))
-
-
-def files_archive(files: Mapping[str, bytes]) -> IO[bytes]:
-    """An archive of small files by absolute path."""
-    archive = Archive()
-    for name, content in files.items():
-        archive.data(name, content)
-    return archive.finish()
 
 
 def copy_tree(source: Path, target: Path) -> None:
