@@ -17,7 +17,12 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(REPOSITORY).as_posix())
 def test_links_and_anchors_resolve(document: Path) -> None:
-    text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(
+        r"```.*?```|`[^`\n]+`|^(?: {4}|\t).*$",
+        "",
+        document.read_text(encoding="utf-8"),
+        flags=re.DOTALL | re.M,
+    )
     for target in LINK.findall(text):
         if re.match(r"[a-z]+:", target):
             assert target.startswith("https://"), target
@@ -46,3 +51,26 @@ def test_documents_name_commands_that_exist() -> None:
         ):
             for name in re.findall(r"^(?:\$ )?author ([a-z][a-z-]*)", block, re.MULTILINE):
                 assert name in COMMANDS, f"{document.name}: author {name}"
+
+
+def test_the_chinese_readme_keeps_step() -> None:
+    english = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    chinese = (REPOSITORY / "README.zh-CN.md").read_text(encoding="utf-8")
+
+    def shape(text: str) -> list[str]:
+        """Headings by their level, and what stands in code blocks without its comments."""
+        found = []
+        code = False
+        for line in text.split("\n"):
+            if line.startswith("```"):
+                code = not code
+                found.append(line)
+            elif code:
+                found.append(re.sub(r"\s+#.*$|\s{2,}\S.*$", "", line).rstrip())
+            elif line.startswith("#"):
+                found.append(line.split(" ")[0])
+        return found
+
+    assert shape(chinese) == shape(english)
+    commands = re.findall(r"^\| `(author [^`]+)`", english, re.MULTILINE)
+    assert re.findall(r"^\| `(author [^`]+)`", chinese, re.MULTILINE) == commands
