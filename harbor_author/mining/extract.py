@@ -169,6 +169,10 @@ def read_extraction(request: ExtractRequest, *, known_cards: Sequence[str], host
             raise MiningError("no check can tell the two states apart, and no host is known that could")
     elif not static:
         remarks.append("no static check separates the two states: the judge rests on the host alone")
+    if [point.point.id for point in points] == ["change"]:
+        remarks.append(
+            f"nothing that {host.name} reads has changed: is this a migration that the host forced?"
+        )
     entries = [*entry_points(manifest_before, host.manifest), *entry_points(manifest_after, host.manifest)]
     remarks += _missing_entries(manifest_after, after, host)
     return Extraction(

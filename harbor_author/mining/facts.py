@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from harbor_author.mining.hostdata import Host
@@ -173,34 +173,50 @@ def split_fact(fact: str) -> tuple[str, str]:
 
 
 def cards_hit(removed: Mapping[str, int], added: Mapping[str, int], host: Host) -> dict[str, bool]:
-    """Cards whose patterns a difference touches -> whether something that the card *takes away* went."""
-    prefixes = {
-        "services": ("inject", "use"),
-        "words": ("word",),
-        "manifest": ("manifest",),
-        "files": ("file",),
-    }
-    prefixes["packages"] = ("import", "range")
+    """Cards whose patterns a difference touches -> whether something that the card *takes away* went.
 
-    def named(fact: str, kind: str, value: str) -> bool:
-        prefix, rest = split_fact(fact)
-        if prefix not in prefixes[kind]:
-            return False
-        if kind == "manifest":
-            path = rest.partition("=")[0]
-            return path == value or path.startswith((value + ".", value + "["))
-        if prefix == "range":
-            return rest.partition("=")[0].partition(":")[2] == value
-        return rest == value or (kind == "packages" and rest.startswith(value + "/"))
-
-    def any_named(facts: Mapping[str, int], side: Mapping[str, tuple[str, ...]]) -> bool:
-        return any(
-            named(fact, kind, value) for kind, values in side.items() for value in values for fact in facts
-        )
-
+    Another value under the same name (a range, a manifest's field) is no coming or going.
+    """
+    gone, come = _names(removed), _names(added)
+    gone, come = gone - come, come - gone
     hits: dict[str, bool] = {}
     for card in host.cards:
-        taken = any_named(removed, card.old)
-        if taken or any_named(added, card.new):
+        taken = _any_named(gone, card.old)
+        if taken or _any_named(come, card.new):
             hits[card.id] = taken
     return hits
+
+
+#: Kind of fact -> kind of a card's pattern.
+_PATTERN_OF = {
+    "inject": "services",
+    "use": "services",
+    "word": "words",
+    "manifest": "manifest",
+    "file": "files",
+    "import": "packages",
+    "range": "packages",
+}
+
+
+def _names(facts: Iterable[str]) -> set[tuple[str, str, str]]:
+    """Kind of pattern, kind of fact and name of each fact, without its value."""
+    names = set()
+    for fact in facts:
+        kind, rest = split_fact(fact)
+        if kind in ("manifest", "range"):
+            rest = rest.partition("=")[0]
+        if kind == "range":
+            rest = rest.partition(":")[2]
+        if kind in _PATTERN_OF:
+            names.add((_PATTERN_OF[kind], kind, rest))
+    return names
+
+
+def _any_named(names: Iterable[tuple[str, str, str]], side: Mapping[str, tuple[str, ...]]) -> bool:
+    below = {"manifest": (".", "["), "packages": ("/",)}
+    return any(
+        name == value or name.startswith(tuple(value + mark for mark in below.get(pattern, ("\0",))))
+        for pattern, _, name in names
+        for value in side.get(pattern, ())
+    )

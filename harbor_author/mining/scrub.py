@@ -127,10 +127,13 @@ def _scrub_text(path: str, text: str, lines: set[int]) -> str:
     return "".join([*parts, text[end:]])
 
 
+def is_document(path: str) -> bool:
+    """Whether a path is written for people: prose, a change log."""
+    return _DOCUMENT.search(path) is not None
+
+
 def _has_prose(path: str) -> bool:
-    return _comment_style(path) is not None or (
-        _DOCUMENT.search(path) is not None and not is_licence_file(path)
-    )
+    return _comment_style(path) is not None or (is_document(path) and not is_licence_file(path))
 
 
 def _prose(path: str, text: str) -> list[tuple[int, int]]:

@@ -249,7 +249,7 @@ def _lock(manifest: str) -> bytes | None:
         command = ("npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund")
         try:
             done = subprocess.run(
-                # Without it the lock names the registry of this machine, which may be a mirror that nobody else reaches.
+                # Without it the lock names this machine's registry, which may be a mirror that nobody else reaches.
                 [*command, "--omit-lockfile-registry-resolved"],
                 cwd=folder,
                 stdin=subprocess.DEVNULL,

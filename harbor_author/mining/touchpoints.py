@@ -22,7 +22,9 @@ from harbor_author.mining.facts import (
 )
 from harbor_author.mining.hostdata import Host
 from harbor_author.mining.javascript import SOURCE_SUFFIXES, identifiers
+from harbor_author.mining.licence import is_licence_file
 from harbor_author.mining.oracle import plan
+from harbor_author.mining.scrub import is_document
 from harbor_author.mining.states import Tree
 
 _MOST_CONDITIONS = 6
@@ -249,7 +251,7 @@ def _any_difference(before: Tree, after: Tree) -> Iterator[Condition]:
     steps = plan(before, after)
     for path in steps.removals:
         yield Condition("file", path, holds=False)
-    for path in steps.copies:
+    for path in sorted(steps.copies, key=_weight):
         if path not in before:
             yield Condition("file", path, holds=True)
             continue
@@ -271,3 +273,10 @@ def _any_difference(before: Tree, after: Tree) -> Iterator[Condition]:
         yield from (
             Condition("line", (path, row), holds=True) for row in sorted(fresh, key=len, reverse=True)[:1]
         )
+
+
+def _weight(path: str) -> int:
+    """Code first, words for people last: what a licence or a document says is hardly what a migration is about."""
+    if is_source(path):
+        return 0
+    return 2 if is_document(path) or is_licence_file(path) else 1

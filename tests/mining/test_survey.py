@@ -224,6 +224,17 @@ def test_a_hit_names_its_card(replay: Replay) -> None:
     assert cards[replay.layout] == ("DSH-0.1.2-A3-02",)
 
 
+def test_another_range_of_a_package_is_not_its_end(tmp_path: Path) -> None:
+    gone = "@deepseek-ai/dsh-client-runtime"
+    history = History(tmp_path / "r")
+    history.commit("start", {"package.json": manifest(peerDependencies={gone: "^0.1.0"})})
+    history.commit("bump", {"package.json": manifest(peerDependencies={gone: "^0.1.1"})}, days=30)
+    history.commit("drop", {"package.json": manifest(peerDependencies={})}, days=30)
+    marks = history.write()
+    cards = {candidate.commits[0]: candidate.cards for candidate in survey(tmp_path / "r").candidates}
+    assert cards == {marks[2]: (), marks[3]: ("DSH-0.1.2-A3-11",)}
+
+
 def test_another_host_by_a_data_file(tmp_path: Path) -> None:
     data = tmp_path / "kiosk.toml"
     data.write_text(
