@@ -204,6 +204,11 @@ def user_unknown(t: Draft) -> None:
     t.append(DOCKER, "USER builder\n")
 
 
+@bad("unknown-user", where=DOCKER, line=4)
+def owner_unknown(t: Draft) -> None:
+    t.append(DOCKER, "COPY --chown=agent:agent data/ /home/data/\n")
+
+
 @near("unknown-user")
 def user_made(t: Draft) -> None:
     t.append(DOCKER, "RUN useradd --create-home agent\nUSER 1000:1000\nUSER nobody\n")

@@ -278,6 +278,24 @@ def misspelt_beside(t: Draft) -> None:
     )
 
 
+@bad("misspelt-reward-file", where=SCRIPT, line=2)
+def misspelt_directory(t: Draft) -> None:
+    wrong = "/logs/verifer/reward.txt"
+    t.judge(f"if grep -q 5 /app/counts.txt; then echo 1 > {wrong}; else echo 0 > {wrong}; fi\n")
+
+
+@bad("misspelt-reward-file", where=SCRIPT, line=2)
+def in_the_working_directory(t: Draft) -> None:
+    t.judge("if grep -q 5 /app/counts.txt; then echo 1 > reward.txt; else echo 0 > reward.txt; fi\n")
+
+
+@near("misspelt-reward-file")
+def made_aside(t: Draft) -> None:
+    t.judge(
+        f"grep -q 5 /app/counts.txt && echo 1 > /tmp/reward.txt || echo 0 > /tmp/reward.txt\ncp /tmp/reward.txt {RW}\n"
+    )
+
+
 @near("misspelt-reward-file")
 def details_beside(t: Draft) -> None:
     t.change(
@@ -552,12 +570,40 @@ def quotes_kept(t: Draft) -> None:
     )
 
 
-@bad("workspace-imports", where=SCRIPT, line=3)
-def pytest_in_app(t: Draft) -> None:
-    t.write("tests/test_counts.py", "def test_counts():\n    assert open('/app/counts.txt').read()\n")
+@bad("stale-status", where=SCRIPT, line=4)
+def status_of_echo(t: Draft) -> None:
+    t.write("tests/check.py", "print(open('/app/counts.txt').read())\n")
     t.judge(
-        f"mkdir -p /logs/verifier\ncd /app && pytest /tests/test_counts.py\nif [ $? -eq 0 ]; then echo 1 > {RW}; else echo 0 > {RW}; fi\n"
+        f"python3 /tests/check.py\necho checked\nif [ $? -eq 0 ]; then echo 1 > {RW}; else echo 0 > {RW}; fi\n"
     )
+
+
+@near("stale-status")
+def status_kept(t: Draft) -> None:
+    t.write("tests/check.py", "print(open('/app/counts.txt').read())\n")
+    t.judge(
+        f'python3 /tests/check.py\nstatus=$?\necho checked\nif [ "$status" -eq 0 ]; then echo 1 > {RW}; else echo 0 > {RW}; fi\n'
+    )
+
+
+PYTEST = "def test_counts():\n    assert open('/app/counts.txt').read()\n"
+
+
+def _pytest(t: Draft, command: str) -> None:
+    t.write("tests/test_counts.py", PYTEST)
+    t.judge(
+        f"mkdir -p /logs/verifier\n{command}\nif [ $? -eq 0 ]; then echo 1 > {RW}; else echo 0 > {RW}; fi\n"
+    )
+
+
+@bad("workspace-imports", where=SCRIPT, line=3)
+def module_in_workdir(t: Draft) -> None:
+    _pytest(t, "python3 -m pytest /tests/test_counts.py")
+
+
+@bad("workspace-imports", where=SCRIPT, line=3)
+def tests_of_the_agent(t: Draft) -> None:
+    _pytest(t, "cd /app && pytest -q")
 
 
 @bad("workspace-imports")
@@ -566,11 +612,13 @@ def path_of_agent(t: Draft) -> None:
 
 
 @near("workspace-imports")
-def pytest_elsewhere(t: Draft) -> None:
-    t.write("tests/test_counts.py", "def test_counts():\n    assert open('/app/counts.txt').read()\n")
-    t.judge(
-        f"cd /app\nif pytest --confcutdir=/tests --rootdir=/tests /tests/test_counts.py; then echo 1 > {RW}; else echo 0 > {RW}; fi\n"
-    )
+def pytest_by_absolute_path(t: Draft) -> None:
+    _pytest(t, "pytest /tests/test_counts.py -rA")
+
+
+@near("workspace-imports")
+def isolated_module(t: Draft) -> None:
+    _pytest(t, "python3 -I -m pytest --confcutdir=/tests /tests/test_counts.py")
 
 
 # ---------------------------------------------------------------- the judge's program
@@ -672,6 +720,11 @@ def timeouts_too_long(t: Draft) -> None:
     t.before("timeout 100 true\ntimeout -k 5 1m true")
 
 
+@bad("step-budget", where=SCRIPT, line=3)
+def sleeps_too_long(t: Draft) -> None:
+    t.before("sleep 1m; sleep 70")
+
+
 @near("step-budget")
 def steps_fit(t: Draft) -> None:
     t.write(
@@ -684,6 +737,11 @@ def steps_fit(t: Draft) -> None:
 @bad("wall-clock", where="tests/judge.mjs", line=1)
 def date_passed(t: Draft) -> None:
     t.write("tests/judge.mjs", "if (Date.now() > Date.parse('2026-01-01')) console.log('late');\n")
+
+
+@bad("wall-clock", where=SCRIPT, line=3)
+def date_in_shell(t: Draft) -> None:
+    t.before('[ "$(date +%Y)" -le 2027 ] || echo late >&2')
 
 
 @near("wall-clock")

@@ -133,6 +133,19 @@ def limits_in_steps(t: Draft) -> None:
     t.write("steps/one/instruction.md", "Count.\n")
 
 
+@bad("time-limit-told-wrong", where="instruction.md", line=3)
+def other_limit_told(t: Draft) -> None:
+    t.append("instruction.md", "You have 10 minutes to complete this task.\n")
+
+
+@near("time-limit-told-wrong")
+def same_limit_told(t: Draft) -> None:
+    t.append(
+        "instruction.md",
+        "You have 300 seconds to complete this task. A job within 20 seconds of another is late.\n",
+    )
+
+
 # ---------------------------------------------------------------- layout
 
 
@@ -435,6 +448,12 @@ def solution_contained(t: Draft) -> None:
 def expected_values(t: Draft) -> None:
     t.write("tests/expected.txt", "5\n5\n0\n3\nand a line\n")
     t.write("environment/data/solved.txt", "5\n5\n0\n3\nand a line\n")
+
+
+@bad("answer-leak", where="environment/Dockerfile")
+def solution_in_dockerfile(t: Draft) -> None:
+    text = (t.root / "solution/solve.sh").read_text()
+    t.append("environment/Dockerfile", f"RUN {text.splitlines()[2]} || true\n")
 
 
 @bad("answer-leak", where="instruction.md")

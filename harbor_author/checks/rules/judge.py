@@ -234,8 +234,14 @@ def step_budget(files: TaskFiles) -> Iterator[Problem]:
                 if spans:
                     total += _seconds(spans[0] if "-k" not in command.words else spans[-1])
                     first = first or (command.line, command.column)
+            elif command.name == "sleep" and not command.nested:
+                spans = [w for w in command.args if re.fullmatch(r"\d+(?:\.\d+)?[smh]?", w)]
+                total += sum(_seconds(w) for w in spans)
+                first = first or (command.line, command.column)
         if first is not None and total > limit:
-            message = f"the commands' own limits add up to {total:g} s, the verifier's limit is {limit:g} s"
+            message = (
+                f"waits and limits of the commands add up to {total:g} s, the verifier's limit is {limit:g} s"
+            )
             yield Problem(message, path, *first)
 
 
@@ -265,6 +271,12 @@ def wall_clock(files: TaskFiles) -> Iterator[Problem]:
         if match is not None:
             line, column = _place(text, match.start())
             yield Problem(f"the date {match[1]} is compared with a clock that moves on", path, line, column)
+    for path in files.verifier_scripts:
+        dates = [c for c in files.script(path).commands if c.name == "date" and any("+" in a for a in c.args)]
+        match = re.search(r"\b20[2-9]\d(?:-?[01]\d-?[0-3]\d)?\b", files.text(path)) if dates else None
+        if match is not None:
+            line, column = _place(files.text(path), match.start())
+            yield Problem(f"the date {match[0]} is compared with a clock that moves on", path, line, column)
 
 
 @rule(name="judge-writes-fixture", pack="suite", severity="error")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
+from harbor_author.checks.images import agent_image
 from harbor_author.checks.registry import rule
 from harbor_author.checks.reward import INTERPRETERS
 
@@ -102,15 +103,44 @@ def node_quote_broken(files: TaskFiles) -> Iterator[Problem]:
                         break
 
 
+@rule(name="stale-status", pack="harbor", severity="error")
+def stale_status(files: TaskFiles) -> Iterator[Problem]:
+    """`$?` is asked after a command that never fails, so it says nothing about the tests.
+
+    Why: an `echo "tests done"` was put between pytest and `if [ $? -eq 0 ]`; from then on every agent passed.
+    Bad: pytest /tests; echo done; if [ $? -eq 0 ]; then echo 1 > /logs/verifier/reward.txt; fi
+    Good: pytest /tests; status=$?; echo done; if [ "$status" -eq 0 ]; then ...
+    Fix: keep the status in a variable right after the command, or put the command into the `if`.
+    """
+    for path in files.verifier_scripts:
+        script = files.script(path)
+        if "$?" not in script.source:
+            continue
+        for node in script.nodes("if_statement", "test_command", "variable_assignment"):
+            asked = next((c for c in node.named_children if c.type == "test_command"), node)
+            before = node.prev_named_sibling
+            if before is None or "$?" not in script.slice(asked) or node.type == "comment":
+                continue
+            if before.type == "redirected_statement":
+                before = before.child_by_field_name("body") or before
+            if before.type != "command":
+                continue
+            command = script.command(before)
+            if command.name in ("echo", "printf", "true", ":"):
+                line, column = script.place(asked)
+                message = f"`$?` here is the status of `{command.name}`, which never fails"
+                yield Problem(message, path, line, column)
+
+
 @rule(name="workspace-imports", pack="harbor", severity="warning")
 def workspace_imports(files: TaskFiles) -> Iterator[Problem]:
-    """The tests run where the agent's files shape them: conftest.py, sitecustomize, modules, PATH.
+    """The tests run where the agent's files shape them: its own tests and conftest.py, modules, PATH.
 
-    Why: an agent's own conftest.py in /app was collected by `cd /app && pytest /tests` and turned failures into
-        passes; `python3 -m pytest` puts the working directory first on the import path.
-    Bad: cd /app && pytest /tests/test_outputs.py
-    Good: cd / && pytest --rootdir=/tests --confcutdir=/tests -p no:cacheprovider /tests/test_outputs.py, or python3 -I
-    Fix: leave the agent's directory before the tests start, or cut configuration off with --confcutdir and -I.
+    Why: a judge ran `cd /app && pytest` and collected the agent's own conftest.py, which turned failures into passes;
+        `python3 -m pytest` puts the working directory first on the import path, so an agent's `json.py` was imported.
+    Bad: cd /app && python3 -m pytest /tests/test_outputs.py
+    Good: cd / && pytest --confcutdir=/tests /tests/test_outputs.py, or python3 -I
+    Fix: leave the agent's directory before the tests start, name the tests by absolute path, and use -I or -P.
     """
     for path in files.verifier_scripts:
         inside = _workdir(files)
@@ -118,21 +148,33 @@ def workspace_imports(files: TaskFiles) -> Iterator[Problem]:
             if command.name in ("cd", "pushd") and command.operands:
                 inside = command.operands[0]
                 continue
-            if command.name == "export" and any(
-                re.match(r"(?:PYTHONPATH|PATH|NODE_PATH)=/app\b", a) for a in command.args
-            ):
-                yield Problem(
-                    "the agent's directory is put first on a search path", path, command.line, command.column
-                )
-                continue
-            argv = command.argv
-            tool = command.name == "pytest" or ("pytest" in argv and command.name in INTERPRETERS)
-            if not tool or not inside.startswith(("/app", "/workspace", "/home", "/root")):
-                continue
-            guarded = any(a.startswith(("--confcutdir", "--rootdir", "--noconftest", "-c")) for a in argv)
-            if not guarded and any("/tests" in a for a in argv):
-                message = f"pytest runs in {inside}, so a conftest.py or module there changes the outcome"
+            variables = [a for a in command.args if re.match(r"(?:PYTHONPATH|PATH|NODE_PATH)=/app\b", a)]
+            if command.name == "export" and variables:
+                message = "the agent's directory is put first on a search path"
                 yield Problem(message, path, command.line, command.column)
+                continue
+            if not inside.startswith(_WORKSPACES):
+                continue
+            fault = _taken_from_workspace(command.argv)
+            if fault:
+                yield Problem(f"in {inside}, {fault}", path, command.line, command.column)
+
+
+_WORKSPACES = ("/app", "/workspace", "/home", "/root", "/testbed", "/repo")
+
+
+def _taken_from_workspace(argv: tuple[str, ...]) -> str:
+    """What of the working directory shapes a test run, in words; "" when nothing does."""
+    if "pytest" not in [word.rsplit("/", 1)[-1] for word in argv[:4]]:
+        return ""
+    if any(a.startswith(("--confcutdir", "--rootdir", "--noconftest")) for a in argv):
+        return ""
+    isolated = any(re.fullmatch(r"-[A-Za-z]*[IP][A-Za-z]*", a) for a in argv[1:3])
+    if "-m" in argv and not isolated and re.fullmatch(r"(?:.*/)?python[\d.]*", argv[0]):
+        return "`python -m pytest` imports the agent's modules first"
+    if not any(a.startswith("/tests") for a in argv):
+        return "pytest collects the agent's own tests and conftest.py"
+    return ""
 
 
 def _workdir(files: TaskFiles) -> str:
@@ -140,4 +182,5 @@ def _workdir(files: TaskFiles) -> str:
     workdir = files.table("environment").get("workdir")
     if isinstance(workdir, str):
         return workdir
-    return "/"
+    image = agent_image(files)
+    return image.workdir if image is not None and not files.separate_verifier else "/"

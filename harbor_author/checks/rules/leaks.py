@@ -35,6 +35,8 @@ _ANSWER = re.compile(
 #: Share of the significant lines of a secret file that must be found elsewhere, and how many at least.
 _SHARE = 0.8
 _LINES = 3
+_FEW = 12
+_LONG = 30
 _COMPARE_LIMIT = 256 << 10
 _MAX_CANDIDATES = 2000
 _MAX_NAMESAKES = 50
@@ -174,6 +176,12 @@ def _also_given(files: TaskFiles, secret: Entry, entry: Entry, pairs: dict[str, 
     return bool(other) and files.is_file(other) and files.data(other) == files.data(secret.path)
 
 
+@lru_cache(maxsize=1024)
+def folded(text: str) -> str:
+    """`text` with runs of white space made one blank."""
+    return " ".join(text.split())
+
+
 @lru_cache(maxsize=2048)
 def significant(text: str) -> frozenset[str]:
     """Lines that carry something of their own: no blanks, braces, comments or boilerplate."""
@@ -223,6 +231,10 @@ def _near(
             continue
         theirs = significant(files.text(entry.path))
         common = len(lines & theirs)
+        if common < len(lines) <= _FEW:
+            # A line can also stand inside a longer one: after RUN, in a string, behind a prompt.
+            whole = folded(files.text(entry.path))
+            common = sum(1 for line in lines if line in theirs or (len(line) >= _LONG and line in whole))
         if common >= _SHARE * len(lines) and common >= needed and _copied(files, entry.path):
             reported.add(entry.path)
             message = f"holds {common} of {len(lines)} telling lines of {secret.path}: the agent can read it"

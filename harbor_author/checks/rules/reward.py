@@ -114,32 +114,45 @@ def reward_never_written(files: TaskFiles) -> Iterator[Problem]:
 
 
 _NEAR_MISS = re.compile(r"/logs/verifier/+(?P<name>[\w.-]*(?:reward|score|result)[\w.-]*)", re.IGNORECASE)
+_ELSEWHERE = re.compile(r"(?P<folder>(?:/?(?:[\w.-]+/)+|/|(?<![\w/.$}-])))reward\.(?:txt|json)\b")
 
 
 @rule(name="misspelt-reward-file", pack="harbor", severity="error")
 def misspelt_reward_file(files: TaskFiles) -> Iterator[Problem]:
-    """A file beside the reward file is written under a name that Harbor does not read.
+    """The reward is written under a name, or in a directory, where Harbor does not look for it.
 
-    Why: `rewards.json`, `Reward.txt` and `reward` stand in released tasks; Harbor reads `reward.json`, else
-        `reward.txt`, and nothing else, so the trial is an error.
+    Why: `rewards.json`, `Reward.txt`, `/logs/verifer/reward.txt` stand in released tasks; Harbor reads
+        /logs/verifier/reward.json, else /logs/verifier/reward.txt, and nothing else, so the trial is an error.
     Bad: > /logs/verifier/rewards.json
     Good: > /logs/verifier/reward.json
-    Fix: write reward.txt or reward.json, exactly so.
+    Fix: write /logs/verifier/reward.txt or /logs/verifier/reward.json, exactly so.
     """
-    for prefix in files.tests_prefixes:
-        for entry in files.files(prefix):
-            if files.is_binary(entry.path) or entry.name.endswith(".md"):
+    texts = [
+        (e.path, files.text(e.path))
+        for prefix in files.tests_prefixes
+        for e in files.files(prefix)
+        if not e.name.endswith((".md", ".bat", ".ps1")) and not files.is_binary(e.path)
+    ]
+    known = any("/logs/verifier" in text for _, text in texts)
+    for path, text in texts:
+        if "/logs/verifier" not in text and (known or "reward." not in text):
+            continue
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.lstrip().startswith(("#", "//", "*")):
                 continue
-            if "/logs/verifier" not in files.text(entry.path):
+            for match in _NEAR_MISS.finditer(line):
+                name = match["name"].rstrip(".")
+                if _near(name):
+                    message = f"Harbor does not read {name}: it reads reward.json or reward.txt"
+                    yield Problem(message, path, number, match.start("name") + 1)
+            if known:
                 continue
-            for number, line in enumerate(files.text(entry.path).split("\n"), 1):
-                if line.lstrip().startswith(("#", "//", "*")) or "/logs/verifier" not in line:
-                    continue
-                for match in _NEAR_MISS.finditer(line):
-                    name = match["name"].rstrip(".")
-                    if _near(name):
-                        message = f"Harbor does not read {name}: it reads reward.json or reward.txt"
-                        yield Problem(message, entry.path, number, match.start("name") + 1)
+            found = _ELSEWHERE.search(line)
+            if found is not None and not re.search(r"\b(?:cd|join)\b", text):
+                message = (
+                    f"Harbor does not look for {found[0]}: it reads /logs/verifier/reward.txt or reward.json"
+                )
+                yield Problem(message, path, number, found.start() + 1)
 
 
 def _near(name: str) -> bool:

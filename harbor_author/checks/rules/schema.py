@@ -307,3 +307,33 @@ def no_agent_timeout(files: TaskFiles) -> Iterator[Problem]:
     line, column = files.where("agent")
     message = "no agent time limit: [agent] has no timeout_sec, so Harbor lets the agent run for ever"
     yield Problem(message, "task.toml", line, column)
+
+
+_TOLD_LIMIT = re.compile(
+    r"\b(?:you have|within|time limit(?: of| is|:)?)\s+(?P<number>\d{1,6})\s*(?P<unit>seconds?|minutes?|hours?)\b"
+    r"[^.\n]{0,40}?"
+    r"(?:to (?:complete|finish|solve)|for this task|for the task|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@rule(name="time-limit-told-wrong", pack="harbor", severity="warning")
+def time_limit_told_wrong(files: TaskFiles) -> Iterator[Problem]:
+    """The instruction tells another time limit than task.toml sets.
+
+    Why: the limit was halved in task.toml and stayed as it was in the text; agents planned for time that they did not
+        have and were cut off.
+    Bad: "You have 1200 seconds to complete this task." with [agent] timeout_sec = 600.0
+    Good: the same number in both
+    Fix: correct the sentence, or [agent] timeout_sec.
+    """
+    limit = files.table("agent").get("timeout_sec")
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not files.is_file("instruction.md"):
+        return
+    text = files.text("instruction.md")
+    for match in _TOLD_LIMIT.finditer(text):
+        seconds = int(match["number"]) * {"s": 1, "m": 60, "h": 3600}[match["unit"][0].lower()]
+        if seconds != limit:
+            line = text.count("\n", 0, match.start()) + 1
+            message = f"tells a limit of {seconds} s, but [agent] timeout_sec is {limit:g}"
+            yield Problem(message, "instruction.md", line)

@@ -56,6 +56,11 @@ def unknown_user(files: TaskFiles) -> Iterator[Problem]:
             user = image.dockerfile.expand(instruction.words[0])
             if "$" not in user and not _has(user, known, text):
                 yield Problem(f"the image has no user '{user}'", image.path, instruction.line)
+        owner = instruction.flags.get("chown", "")
+        if owner and "$" not in owner and not _has(owner, known, text.replace(owner, "")):
+            yield Problem(
+                f"the image has no user '{owner}' to own what is copied", image.path, instruction.line
+            )
 
 
 def _has(user: str, known: frozenset[str], text: str) -> bool:
