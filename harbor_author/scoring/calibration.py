@@ -111,7 +111,7 @@ def _outcome_json(outcome: Outcome) -> dict[str, Any]:
 
 def calibrate(task: Task, *, folder: Path | None = None) -> Calibration:
     """Grade the reports of `folder` (default: the task's `solution/reports/`, if it has one) and some of our own:
-    the reference report, the instruction itself, the cards' IDs alone, and nothing.
+    the reference report, the reports of variants and decoys, the instruction itself, the cards' IDs alone, and nothing.
 
     Raises:
         ScoringError: the task has no usable ground truth, or the reports' declaration is wrong.
@@ -152,10 +152,23 @@ def _floor(task: Task) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else DEFAULT_FLOOR
 
 
+def _max_score(path: Path) -> float | None:
+    value = parse_toml(read_report(path), path=path).document.get("max_score") if path.is_file() else None
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
 def _own_reports(task: Task, ids: Sequence[str], floor: float) -> Iterator[Expectation]:
     reference = task.path / "solution" / "report.md"
     if reference.is_file():
         yield expected("(reference report)", "right", read_report(reference), ids, floor)
+    for path in sorted((task.path / "solution" / "variants").glob("*/*.md")):
+        yield expected(f"(variant {path.parent.name})", "right", read_report(path), ids, floor)
+    for path in sorted((task.path / "solution" / "decoys").glob("*/*.md")):
+        limit = _max_score(path.parent / "decoy.toml")
+        if limit is not None:
+            yield Expectation(
+                f"(decoy {path.parent.name})", "wrong", read_report(path), None, max_score=limit
+            )
     instruction = task.path / "instruction.md"
     if instruction.is_file():
         yield expected("(instruction)", "prompt-copy", read_report(instruction), ids, floor)

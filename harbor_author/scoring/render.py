@@ -77,7 +77,8 @@ def calibration_rows(calibration: Calibration) -> list[list[str]]:
         if expectation.finds is None:
             wanted = f"{expectation.min_score:g} to {expectation.max_score:g}"
         else:
-            wanted = ", ".join(sorted(expectation.finds)) or "nothing"
+            everything = len(expectation.finds) == len(calibration.confusion)
+            wanted = "all findings" if everything else ", ".join(sorted(expectation.finds)) or "nothing"
         verdict = "MISSED" if outcome.problems else "ok"
         rows.append([expectation.name, expectation.kind, f"{outcome.grade.score:g}", wanted, verdict])
     return rows

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from harbor_author.scoring import ScoringError
+from harbor_author.scoring import ScoringError, read_truth
 from harbor_author.scoring.bench import KINDS, Run, anthropic_model, load_inputs, run_benchmark, with_retries
 from harbor_author.scoring.bench.api import Answer
-from harbor_author.scoring.bench.inputs import fixture_domain, strip_front_matter
+from harbor_author.scoring.bench.inputs import Agent, Fixture, Inputs, fixture_domain, strip_front_matter
 from harbor_author.scoring.bench.journal import Journal
 from tests.conftest import AuthorRunner
 from tests.scoring import golden
@@ -336,6 +336,71 @@ def test_retries_as_in_the_golden_cases() -> None:
         assert outcome == case.get("ok", case.get("error")), case["name"]
         assert [round(wait * 1000) for wait in waits] == case["delaysMs"]
         assert (model.calls, "".join(said)) == (case["calls"], case["stdout"])
+
+
+def test_the_run_loop_as_in_the_golden_cases() -> None:
+    """With a model that is a function and a clock that ticks: what is said, and what a result holds."""
+    cases = {case["id"].split("-")[0]: case for case in golden.load("executor_cases")}
+    document = golden.truth_file("data/benchmarks/executor/ground-truth/task-add-timestamp.json")
+    truths = {"task:task-add-timestamp": read_truth(document)}
+    names = ("ok", "api throws", "usage half missing", "order: agents outer, fixtures inner")
+    compared = 0
+    for case in golden.load("runner")["runs"]:
+        if case["name"] not in names:
+            continue  # the others break a step from inside, or read a broken ground truth, which we do beforehand
+        options = case["options"]
+        fixtures = options.get("fixtures", [{"id": "task-add-timestamp", "content": "c", "domain": "task"}])
+        agents = options.get("agents", [{"agentType": "executor", "systemPrompt": "s"}])
+        answer = options.get(
+            "api", {"text": cases["ex01"]["agent_output"], "inputTokens": 7, "outputTokens": 3}
+        )
+
+        def model(*, system: str, message: str, case: Any = case, answer: Any = answer) -> Answer:
+            if "apiThrows" in case["options"]:
+                raise ScoringError("no")
+            return Answer(answer["text"], answer.get("inputTokens"), answer.get("outputTokens"))
+
+        ticks = itertools.count(0, 10)
+        said: list[str] = []
+        run = Run(
+            KINDS["executor"],
+            model,
+            say=said.append,
+            warn=lambda _: None,
+            clock_ms=lambda ticks=ticks: float(next(ticks)),  # type: ignore[misc]
+        )
+        inputs = Inputs(
+            tuple(Agent(one["agentType"], one["systemPrompt"]) for one in agents),
+            tuple(Fixture(one["id"], one["domain"], one["content"]) for one in fixtures),
+            truths,
+        )
+        results = run_benchmark(inputs, run)
+        for result, wanted in zip(results, case["results"], strict=True):
+            parsed = {"parsedOutput": result["parsedOutput"]} if "parsedOutput" in wanted else {}
+            assert result == {**wanted, **parsed}, case["name"]
+        assert "".join(said) == case["stdout"]
+        compared += 1
+    assert compared == len(names)
+
+
+def test_the_critics_benchmark(author: AuthorRunner, bench: Callable[..., Bench], folder: Path) -> None:
+    for name in ("critic", "harsh-critic"):
+        (folder / f"prompts/{name}.md").write_text(name, "utf-8")
+    (folder / "fixtures/plans").mkdir()
+    (folder / "fixtures/plans/plan-one.md").write_text("A plan.", "utf-8")
+    document = truth(finding("service", ["tasks", "jobs"]), fixtureId="plan-one", domain="plan")
+    (folder / "ground-truth/plan-one.json").write_text(json.dumps(document), "utf-8")
+    reports = {
+        "critic": "**REJECT**\n## Summary\n- tasks became jobs\n",
+        "harsh-critic": "## Critical Findings\n1. no\n",
+    }
+    one = bench(by=lambda body, _: message(reports[body["system"]]))
+    ran = author("bench", folder, "--kind", "harsh-critic", env=environment(one.server))
+    assert ran.status == 0, ran.err
+    assert one.server.requests[0]["messages"][0]["content"] == "Review the following work:\n\nA plan."
+    (duel,) = json.loads((folder / "results/results.json").read_bytes())["headToHead"]
+    assert (duel["fixtureId"], duel["winner"]) == ("plan-one", "critic")
+    assert (folder / "results/report.md").read_text("utf-8").startswith("# Harsh-Critic Benchmark Report")
 
 
 def test_front_matter_and_folders_as_in_the_golden_cases() -> None:

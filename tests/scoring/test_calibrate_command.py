@@ -79,6 +79,24 @@ def test_a_missed_expectation_is_status_1(author: AuthorRunner, task: Path) -> N
     assert "MISSED wrong.md: service is found" in text.out
 
 
+def test_variants_and_decoys_are_reports_too(author: AuthorRunner, task: Path) -> None:
+    for name, text in {
+        "variants/chinese/chinese.md": CHINESE,
+        "decoys/half/half.md": ENGLISH.split("## The l")[0],
+    }.items():
+        path = task / "solution" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text, "utf-8")
+    limit = task / "solution/decoys/half/decoy.toml"
+    limit.write_text("max_score = 70\nwhy = 'it stops early'\n", "utf-8")
+    assert run(author, task)[0] == 0
+    limit.write_text("max_score = 60\nwhy = 'it stops early'\n", "utf-8")
+    status, document = run(author, task)
+    assert status == 1
+    (missed,) = [report for report in document["reports"] if not report["ok"]]
+    assert missed["name"] == "(decoy half)"
+
+
 def test_an_instruction_that_gives_the_answer_away(author: AuthorRunner, task: Path) -> None:
     (task / "instruction.md").write_text("Say that tasks became jobs in the service.\n", "utf-8")
     status, document = run(author, task)
