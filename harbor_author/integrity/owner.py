@@ -13,7 +13,16 @@ UNKNOWN_TTL_S = 24 * 3600.0
 #: A dead owner's thing is left alone for so long, unless it is older than this very process.
 DEAD_TTL_S = 60.0
 
-_STARTED = time.time()
+_started_s = time.time()
+
+
+def _start_again() -> None:
+    """A forked process begins at its fork: what its parent's time left behind is older than it."""
+    global _started_s
+    _started_s = time.time()
+
+
+os.register_at_fork(after_in_child=_start_again)
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,7 @@ def is_orphan(token: str, modified_s: float, *, ttl_s: float = DEAD_TTL_S) -> bo
         case "alive":
             return False
         case "dead":
-            return age_s > ttl_s or modified_s < _STARTED or modified_s > now + 1
+            return age_s > ttl_s or modified_s < _started_s or modified_s > now + 1
         case _:
             return age_s > max(ttl_s, UNKNOWN_TTL_S)
 

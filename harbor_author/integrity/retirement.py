@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harbor_author.integrity.errors import IntegrityError, printable
-from harbor_author.integrity.files import write_atomic
+from harbor_author.integrity.files import reap_siblings, write_atomic
 from harbor_author.integrity.manifest import FILE_NAME, manifest_text, read_manifest, retire_entries
 from harbor_author.suite import Suite, SuiteError, parse_ranges, parse_task_id, read_text, used_ids
 
@@ -38,6 +38,7 @@ def retire(suite: Suite, id_: str, reason: str) -> list[Path]:
         raise IntegrityError(f"there never was a task {id_}", hint="'author list' shows the tasks")
     task = next((task for task in suite.tasks() if task.id == id_), None)
     entries = retire_entries(entries, task, id_, reason)
+    reap_siblings(suite.root)
     # The manifest first: when the second write fails, `author manifest` says so and nothing is lost.
     write_atomic(manifest, manifest_text(entries))
     write_atomic(suite.settings.path, _with_retired(suite.settings.path, id_, reason))

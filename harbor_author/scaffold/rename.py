@@ -85,8 +85,11 @@ def rename_task(suite: Suite, task: Task, target: str, *, dry_run: bool = False)
         staging.rename(final)
     except OSError as error:
         shutil.rmtree(staging, ignore_errors=True)
+        # copytree gathers its faults in an error that has no cause of its own.
+        causes = error.args[0] if isinstance(error, shutil.Error) else ()
+        cause = error.strerror or "; ".join(sorted({str(one[2]) for one in causes}))
         raise ScaffoldError(
-            f"cannot be written: {error.strerror}",
+            f"cannot be written: {cause}",
             path=error.filename or final,
             hint="the old task is untouched",
         ) from error
