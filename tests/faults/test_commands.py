@@ -19,7 +19,7 @@ COMMANDS = {
     "rename": ["rename", "H23", "H23-renamed"],
 }
 #: A fault at every change would take minutes: this many, spread over the run. scripts/bench-faults takes more.
-POINTS = int(os.environ.get("HARBOR_AUTHOR_FAULT_POINTS", "2"))
+POINTS = int(os.environ.get("HARBOR_AUTHOR_FAULT_POINTS", "1"))
 
 
 @pytest.fixture(scope="module")
