@@ -249,8 +249,7 @@ def _judged(session: Session, result: ExecResult, logs: Mapping[str, bytes], too
 
 
 def _remove_rewards(session: Session) -> None:
-    """Discard rewards that the submission left, as root; whatever they are, in Harbor's words."""
-    session.flush()
+    """Discard rewards that the submission or the image left, as root, by Harbor's own command."""
     found = [path for path in (REWARD_TXT, REWARD_JSON) if session.engine.stat(session.container, path)]
     if not found:
         return
