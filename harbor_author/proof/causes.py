@@ -39,6 +39,8 @@ _ALL = (
           "it needs bash, the working directory, and an entrypoint that keeps it running", "RuntimeError"),
     Cause("healthcheck-failed", True, "the environment's health check failed", "run its command in the image",
           "HealthcheckError"),
+    Cause("baseline-drifted", True, "the untouched fixture's own tests do not give what [metadata.baseline] declares",
+          "mend the fixture, or declare what it gives"),
     # --- the submission
     Cause("solution-missing", True, "there is no solution/solve.sh", "write the reference solution",
           "FileNotFoundError"),

@@ -15,6 +15,7 @@ from typing import Any
 from harbor_author.errors import AuthorError
 from harbor_author.integrity.errors import IntegrityError
 from harbor_author.proof import receipts
+from harbor_author.proof.baseline import probe_baseline
 from harbor_author.proof.causes import CAUSES, NOT_THE_TASK
 from harbor_author.proof.contract import tail
 from harbor_author.proof.errors import TaskRefusedError
@@ -169,6 +170,7 @@ class _Proof:
                 keep=self._options.keep,
                 log=partial(self._progress.log, task.label),
             )
+            probe_baseline(prepared.bench)
             planned = programme.first(task, prepared.bench)
         except TaskRefusedError as error:
             self._refuse(index, error.cause, _text(error), tail(error.log), started)
