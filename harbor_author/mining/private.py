@@ -47,6 +47,8 @@ _NO_PERSON: Final = re.compile(
 _BASIC_AUTH: Final = re.compile(rb"://[^\s:/@'\"`${}]{1,100}:([^\s:/@'\"`${}]{3,200})@[A-Za-z0-9]")
 _MAILBOX: Final = b"redacted@example.invalid"
 _SECRET: Final = b"REDACTED"
+_WEB_TOKEN: Final = "json web token"  # noqa: S105 - the kind, by the name that its detector gives
+_WEB_TOKEN_REST: Final = re.compile(rb"[A-Za-z0-9_.+/=-]*")
 _SHORTEST_TOKEN: Final = 16
 
 
@@ -106,7 +108,10 @@ def _spans(data: bytes, *, lock: bool) -> Iterator[tuple[int, int, str, bytes]]:
             for pattern in patterns:
                 for match in pattern.finditer(data):
                     start, end = match.span()
-                    if end - start >= _SHORTEST_TOKEN and not data[start - 1 : start].isalnum():
+                    if kind == _WEB_TOKEN:  # its pattern stops at the first character of the signature
+                        rest = _WEB_TOKEN_REST.match(data, end)
+                        end = rest.end() if rest is not None else end
+                    if end - start >= _SHORTEST_TOKEN and _stands_alone(data, start, end):
                         yield start, end, kind, _SECRET
     if b"://" in data:
         for match in _BASIC_AUTH.finditer(data):
@@ -115,12 +120,17 @@ def _spans(data: bytes, *, lock: bool) -> Iterator[tuple[int, int, str, bytes]]:
         yield from _addresses(data)
 
 
+def _stands_alone(data: bytes, start: int, end: int) -> bool:
+    """Whether a token is no part of something longer, such as a digest."""
+    return not data[max(0, start - 1) : start].isalnum() and not data[end : end + 1].isalnum()
+
+
 def _addresses(data: bytes) -> Iterator[tuple[int, int, str, bytes]]:
     """E-mail addresses, looked for around each `@`: a pattern over the whole text would try every word."""
     position = data.find(b"@")
     while position >= 0:
-        head = _MAILBOX_HEAD.search(data, max(0, position - 64), position)
         tail = _MAILBOX_TAIL.match(data, position)
+        head = _MAILBOX_HEAD.search(data, max(0, position - 64), position) if tail is not None else None
         if head is not None and tail is not None:
             address = data[head.start() : tail.end()]
             if not _NO_PERSON.search(address):
