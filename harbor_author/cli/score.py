@@ -7,7 +7,15 @@ from pathlib import Path
 import click
 
 from harbor_author.cli.common import author_command, json_option, print_json
-from harbor_author.scoring import PARSERS, Evaluator, explain, load_truth, read_report
+from harbor_author.scoring import (
+    PARSERS,
+    Evaluator,
+    Grader,
+    explain,
+    load_truth_document,
+    read_report,
+    read_truth,
+)
 
 
 @author_command(
@@ -33,10 +41,13 @@ from harbor_author.scoring import PARSERS, Evaluator, explain, load_truth, read_
 def command(report: Path, truth_path: Path, parser: str, as_json: bool) -> int:
     """Score REPORT (or "-") by the findings of a ground truth: found with which words, missed by what, spurious.
 
-    The scores are those of the findings benchmark, to the last digit; docs/scoring.md describes them.
+    The scores are those of the findings benchmark, to the last digit; the grade is what a task's judge would give.
     """
-    truth = load_truth(truth_path)
-    evaluation = Evaluator(truth, parser=parser).evaluate(read_report(report))
+    document = load_truth_document(truth_path)
+    truth = read_truth(document)
+    text = read_report(report)
+    evaluation = Evaluator(truth, parser=parser).evaluate(text)
+    grade = Grader(document).grade(text) if truth.findings else None
     explanation = explain(evaluation, truth)
     if as_json:
         print_json(
@@ -47,11 +58,12 @@ def command(report: Path, truth_path: Path, parser: str, as_json: bool) -> int:
                 "parser": parser,
                 **evaluation.to_json(),
                 **explanation.to_json(),
+                "grade": grade.to_json() if grade else None,
             }
         )
     else:
         from harbor_author.output.text import printable
         from harbor_author.scoring.render import render_score
 
-        click.echo(render_score(evaluation, explanation, printable=printable))
+        click.echo(render_score(evaluation, explanation, grade, printable=printable))
     return 0

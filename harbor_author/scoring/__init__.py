@@ -10,7 +10,7 @@ from harbor_author.scoring.files import read_report
 from harbor_author.scoring.grading import Grade, Grader, Rubric, grade, read_rubric
 from harbor_author.scoring.parsers import PARSERS, ParsedReport, parse_report
 from harbor_author.scoring.scores import Scores
-from harbor_author.scoring.truth import GroundTruth, TruthFinding, load_truth, read_truth
+from harbor_author.scoring.truth import GroundTruth, TruthFinding, load_truth, load_truth_document, read_truth
 
 __all__ = [
     "PARSERS",
@@ -30,6 +30,7 @@ __all__ = [
     "explain",
     "grade",
     "load_truth",
+    "load_truth_document",
     "parse_report",
     "read_report",
     "read_rubric",

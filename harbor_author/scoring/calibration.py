@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from harbor_author.scoring.explanation import words_in
 from harbor_author.scoring.files import read_report
 from harbor_author.scoring.grading import Grade, Grader, passages, shortened
 from harbor_author.scoring.text import ItemText
-from harbor_author.scoring.truth import KeywordList, TruthFinding, load_truth
+from harbor_author.scoring.truth import KeywordList, TruthFinding, load_truth_document, read_truth
 from harbor_author.suite import Task, find_citations, parse_toml
 
 DEFAULT_FLOOR = 20.0
@@ -117,8 +116,8 @@ def calibrate(task: Task, *, folder: Path | None = None) -> Calibration:
         ScoringError: the task has no usable ground truth, or the reports' declaration is wrong.
     """
     path = task.path / "tests" / "ground-truth.json"
-    truth = load_truth(path)
-    document = json.loads(read_report(path))
+    document = load_truth_document(path)
+    truth = read_truth(document)
     prompt = task.path / "tests" / "prompt.md"
     try:
         grader = Grader(document, prompt=read_report(prompt) if prompt.is_file() else "")
@@ -281,7 +280,7 @@ def _overlaps(grader: Grader, outcomes: Sequence[Outcome]) -> Iterator[Weakness]
                 text
                 for outcome in outcomes
                 for text in passages(outcome.expectation.text)
-                if grader.index.matched_by(text) & both == both
+                if grader.index.matched_by(ItemText(text)) & both == both
             ),
             None,
         )

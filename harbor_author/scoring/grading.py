@@ -19,6 +19,7 @@ from harbor_author.scoring.matching import FindingIndex
 from harbor_author.scoring.parsers.lines import is_heading
 from harbor_author.scoring.text import (
     WS,
+    ItemText,
     normalize_for_match,
     split_lines,
     trim,
@@ -106,7 +107,9 @@ def read_rubric(document: Mapping[str, Any]) -> Rubric:
     if points and len(points) < len(ids):
         raise TruthError("rubric.points must name every finding, or none")
     worth = [points.get(name, 1) for name in ids]
-    total = sum(worth)
+    total: float = 0
+    for value in worth:  # as the container adds, which `sum` of later Pythons does not
+        total += value
     return Rubric(
         {name: value * MAX_SCORE / total for name, value in zip(ids, worth, strict=True)},
         tuple(_read_cap(cap, ids) for cap in rubric.get("caps", [])),
@@ -143,14 +146,15 @@ class Grader:
     def grade(self, report: str) -> Grade:
         """Grade one report."""
         texts, copied, bare = self._proving(report)
-        masks = [self.index.matched_by(text) for text in texts]
+        items = [ItemText(text) for text in texts]
+        masks = [self.index.matched_by(item) for item in items]
         proof = _assign(masks, len(self.truth.findings))
         checks = []
         for order, finding in enumerate(self.truth.findings):
             worth = self.rubric.points[finding.id]
             at = proof[order]
             if at is None:
-                checks.append(Check(finding.id, worth, 0, self._nearest(texts, order)))
+                checks.append(Check(finding.id, worth, 0, self._nearest(items, order)))
             else:
                 checks.append(Check(finding.id, worth, worth, f'found: "{shortened(texts[at])}"'))
         missed = {check.id for check in checks if check.earned == 0}
@@ -180,14 +184,14 @@ class Grader:
                 kept.append(block)
         return [*(block.text for block in kept), *_with_indented(kept), *_sections(kept)], copied, bare
 
-    def _nearest(self, texts: Sequence[str], order: int) -> str:
+    def _nearest(self, items: Sequence[ItemText], order: int) -> str:
         finding = self.truth.findings[order]
         needed = min(entry.required for entry in finding.keyword_lists)
         best, least = "", needed
-        for text in texts:
-            lacking = self.index.lacking(text, order)
+        for item in items:
+            lacking = self.index.lacking(item, order)
             if lacking < least:
-                best, least = text, lacking
+                best, least = item.text, lacking
         if least >= needed:
             return "not found"
         if least <= 0:

@@ -43,9 +43,8 @@ class FindingIndex:
             if not (keyword.shortcut and len(keyword.parts) == 1)
         )
 
-    def matched_by(self, text: str) -> int:
-        """The findings that `text` matches: those of which it holds enough keywords of some one language."""
-        item = ItemText(text)
+    def matched_by(self, item: ItemText) -> int:
+        """The findings that a text matches: those of which it holds enough keywords of some one language."""
         if item.is_ascii:
             normal = item.normal
             hits = [lists for part, lists in self._plain if part in normal]
@@ -63,9 +62,8 @@ class FindingIndex:
                     mask |= self._bits[index]
         return mask
 
-    def lacking(self, text: str, order: int) -> int:
-        """How many keywords `text` lacks of the threshold of finding `order`, in the language that comes nearest."""
-        item = ItemText(text)
+    def lacking(self, item: ItemText, order: int) -> int:
+        """How many keywords a text lacks of the threshold of finding `order`, in the language that comes nearest."""
         return min(
             entry.required - sum(keyword.matches(item) for keyword in entry.keywords)
             for entry in self.truth.findings[order].keyword_lists
@@ -99,7 +97,7 @@ def match_masks(texts: Sequence[str], index: FindingIndex) -> list[int]:
     for text in texts:
         mask = known.get(text)
         if mask is None:
-            mask = known[text] = index.matched_by(text)
+            mask = known[text] = index.matched_by(ItemText(text))
         masks.append(mask)
     return masks
 

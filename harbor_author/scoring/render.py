@@ -7,7 +7,7 @@ from collections.abc import Callable
 from harbor_author.scoring.calibration import Calibration
 from harbor_author.scoring.evaluation import Evaluation
 from harbor_author.scoring.explanation import Explanation, Words
-from harbor_author.scoring.grading import shortened
+from harbor_author.scoring.grading import Grade, shortened
 from harbor_author.scoring.jsnumber import to_fixed
 
 _RATES = (
@@ -26,7 +26,9 @@ def percent(value: float) -> str:
     return f"{to_fixed(value * 100, 1)}%"
 
 
-def render_score(evaluation: Evaluation, explanation: Explanation, *, printable: Callable[[str], str]) -> str:
+def render_score(
+    evaluation: Evaluation, explanation: Explanation, grade: Grade | None, *, printable: Callable[[str], str]
+) -> str:
     """The text of `author score`. `printable` makes another person's words safe for a terminal."""
     lines = []
     for matched in explanation.matched:
@@ -60,6 +62,8 @@ def render_score(evaluation: Evaluation, explanation: Explanation, *, printable:
         f"{len(explanation.matched)} of {total} findings; composite {percent(scores.composite_score)}"
     )
     lines.append(rates)
+    if grade is not None:
+        lines.append(f"as a task's report: {grade.score:g} of 100")
     return "\n".join(lines)
 
 

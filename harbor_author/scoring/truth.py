@@ -224,8 +224,8 @@ def trust_truth(document: Any) -> GroundTruth:
     )
 
 
-def load_truth(path: Path) -> GroundTruth:
-    """The ground truth in a JSON file.
+def load_truth_document(path: Path) -> dict[str, Any]:
+    """A ground truth as parsed from its JSON file, with the fields that the schema does not know; it is valid.
 
     Raises:
         TruthError: it cannot be read, is no JSON (a byte order mark makes it none), or breaks the schema.
@@ -234,7 +234,7 @@ def load_truth(path: Path) -> GroundTruth:
         text = path.read_bytes().decode("utf-8", "replace")
     except OSError as error:
         raise TruthError(
-            f"the ground truth cannot be read: {error.strerror}", path=path, hint="check --truth"
+            f"the ground truth cannot be read: {error.strerror}", path=path, hint="check the path"
         ) from error
     try:
         document = json.loads(text)
@@ -245,9 +245,20 @@ def load_truth(path: Path) -> GroundTruth:
     except RecursionError as error:
         raise TruthError("the ground truth is nested too deeply", path=path) from error
     try:
-        return read_truth(document)
+        read_truth(document)
     except TruthError as error:
         raise TruthError(error.message, path=path, hint="docs/scoring.md describes the schema") from error
+    assert isinstance(document, dict)
+    return document
+
+
+def load_truth(path: Path) -> GroundTruth:
+    """The ground truth in a JSON file.
+
+    Raises:
+        TruthError: it cannot be read, is no JSON, or breaks the schema.
+    """
+    return read_truth(load_truth_document(path))
 
 
 def project_for_scoring(domain: str, verdict: str | None) -> tuple[str, str]:

@@ -516,6 +516,8 @@ def test_wrong_folders(author: AuthorRunner, folder: Path) -> None:
     document = truth(finding("a", ["b"]), fixtureId="second", domain="code")
     (folder / "ground-truth/second.json").write_text(json.dumps(document), "utf-8")
     assert "Ground truth identity mismatch: expected task:second, got code:second" in complaint()
+    (folder / "fixtures/tasks/first.ts").write_text("", "utf-8")
+    assert "Duplicate fixture key: task:first" in complaint()
     (folder / "fixtures/odd").mkdir()
     assert "Unsupported fixture directory: odd" in complaint()
     (folder / "fixtures").rename(folder / "elsewhere")

@@ -48,6 +48,7 @@ def test_json_names_the_words(author: AuthorRunner, files: Path) -> None:
     assert missed["other"]["words"]["lacks"] == ["queue", "depth", "limit", "ceiling"]
     assert missed["absent"]["nearest"] is None
     assert document["spurious"] == ["Something about nothing at all"]
+    assert document["grade"]["score"] == 50
 
 
 def test_text_says_what_was_lacking(author: AuthorRunner, files: Path) -> None:
@@ -57,6 +58,7 @@ def test_text_says_what_was_lacking(author: AuthorRunner, files: Path) -> None:
     assert "2 of 3 needed: tasks, jobs; 1 more of: queue, depth, limit, ceiling" in ran.out
     assert "no text holds any of its words" in ran.out
     assert "1 of 4 findings" in ran.out
+    assert ran.out.endswith("as a task's report: 50 of 100\n")
 
 
 def test_report_from_standard_input(author: AuthorRunner, files: Path) -> None:

@@ -131,6 +131,12 @@ def load_fixtures(root: Path, kind: Kind, only: str | None) -> tuple[Fixture, ..
         for path in _sorted(directory):
             if path.suffix in _SUFFIXES and path.is_file() and only in (None, "", path.stem):
                 found.append(Fixture(path.stem, domain, read_report(path)))
+    keys = [one.key for one in found]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ScoringError(
+                f"Duplicate fixture key: {key}", path=folder, hint="one of .md and .ts for an id"
+            )
     if not found:
         raise ScoringError(f'Fixture "{only}" not found' if only else "No fixtures found", path=folder)
     return tuple(found)
