@@ -397,6 +397,8 @@ class _Flow:
         name, args = command.name, command.args
         target = [a for a in args if REWARD_FILE.search(a)]
         if any(_writes(r) for r in command.redirects):
+            if any(_writes(r) and ">>" in r.operator for r in command.redirects):
+                self.read(command.line, command.column, state)
             # The shell creates the file before the command runs, whatever becomes of that.
             written = self.write_by_redirect(
                 command.redirects, self.literal(command), command, state, "computed"

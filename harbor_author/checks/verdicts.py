@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-_CACHE_LIMIT = 20_000
+_CACHE_LIMIT = 5_000
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,9 @@ class ToolFault:
 
 class VerdictCache:
     """Verdicts of earlier runs, by program and digest; losing it costs time and nothing else."""
+
+    #: Those of this process, for where nothing can be kept on disk.
+    _session: ClassVar[dict[str, dict[str, tuple[ToolFault, ...]]]] = {}
 
     def __init__(self) -> None:
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -48,10 +52,15 @@ class VerdictCache:
         info = Path(program).stat()
         way = hashlib.sha256(driver.encode()).hexdigest()[:8]
         self._identity[tool] = f"{program} {info.st_size} {info.st_mtime_ns} {way}"
-        return self._verdicts.get(self._identity[tool], {})
+        identity = self._identity[tool]
+        return {**self._verdicts.get(identity, {}), **self._session.get(identity, {})}
 
     def add(self, tool: str, verdicts: Mapping[str, tuple[ToolFault, ...]]) -> None:
         self._fresh.setdefault(self._identity[tool], {}).update(verdicts)
+        session = self._session.setdefault(self._identity[tool], {})
+        if len(session) > _CACHE_LIMIT:
+            session.clear()
+        session.update(verdicts)
 
     def save(self) -> None:
         if not any(self._fresh.values()):

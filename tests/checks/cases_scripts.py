@@ -325,6 +325,11 @@ def reads_old(t: Draft) -> None:
     t.before(f"old=$(cat {RW} 2>/dev/null)")
 
 
+@bad("reward-read-before-written", where=SCRIPT, line=5)
+def appended(t: Draft) -> None:
+    t.change(SCRIPT, f"echo 1 > {RW}", f"echo 1 >> {RW}")
+
+
 @near("reward-read-before-written")
 def cleared_first(t: Draft) -> None:
     t.judge(f"rm -f {RW}\ngrep -q 5 /app/counts.txt && echo 1 > {RW}\n[ -e {RW} ] || echo 0 > {RW}\n")
@@ -479,6 +484,17 @@ def relative_redirect(t: Draft) -> None:
     t.before("read -r first < poem.txt")
 
 
+@bad("tests-directory-assumed", where=SCRIPT, line=3)
+def relative_data(t: Draft) -> None:
+    t.change(SCRIPT, "awk '{ print NF }' /tests/poem.txt", "awk '{ print NF }' poem.txt")
+
+
+@near("tests-directory-assumed")
+def given_in_workdir(t: Draft) -> None:
+    t.append("environment/Dockerfile", "COPY data/poem.txt ./\n")
+    t.before("wc -l poem.txt; cp /tests/poem.txt poem.txt")
+
+
 @near("tests-directory-assumed")
 def changed_directory(t: Draft) -> None:
     t.write("tests/check.py", "print(1)\n")
@@ -609,6 +625,11 @@ def tests_of_the_agent(t: Draft) -> None:
 @bad("workspace-imports")
 def path_of_agent(t: Draft) -> None:
     t.before("export PYTHONPATH=/app:/opt/lib")
+
+
+@bad("workspace-imports", where=SCRIPT, line=3)
+def agents_settings(t: Draft) -> None:
+    t.before("source /app/.env")
 
 
 @near("workspace-imports")

@@ -273,7 +273,11 @@ def wall_clock(files: TaskFiles) -> Iterator[Problem]:
             yield Problem(f"the date {match[1]} is compared with a clock that moves on", path, line, column)
     for path in files.verifier_scripts:
         dates = [c for c in files.script(path).commands if c.name == "date" and any("+" in a for a in c.args)]
-        match = re.search(r"\b20[2-9]\d(?:-?[01]\d-?[0-3]\d)?\b", files.text(path)) if dates else None
+        match = (
+            re.search(r"\b(?:20[2-9]\d(?:-?[01]\d-?[0-3]\d)?|1[6-9]\d{8})\b", files.text(path))
+            if dates
+            else None
+        )
         if match is not None:
             line, column = _place(files.text(path), match.start())
             yield Problem(f"the date {match[0]} is compared with a clock that moves on", path, line, column)

@@ -153,6 +153,11 @@ def workspace_imports(files: TaskFiles) -> Iterator[Problem]:
                 message = "the agent's directory is put first on a search path"
                 yield Problem(message, path, command.line, command.column)
                 continue
+            if command.words[:1] in (("source",), (".",)) and command.args[:1]:
+                if command.args[0].startswith(tuple(f"{place}/" for place in _WORKSPACES[:2])):
+                    message = f"runs {command.args[0]} of the agent's inside the judge"
+                    yield Problem(message, path, command.line, command.column)
+                continue
             if not inside.startswith(_WORKSPACES):
                 continue
             fault = _taken_from_workspace(command.argv)

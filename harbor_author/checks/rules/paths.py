@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
+from harbor_author.checks.images import agent_image
 from harbor_author.checks.registry import rule
 from harbor_author.checks.reward import INTERPRETERS
 from harbor_author.checks.script import Command
@@ -187,6 +188,10 @@ def tests_directory_assumed(files: TaskFiles) -> Iterator[Problem]:
     Good: python3 /tests/check.py
     Fix: write the absolute path, or `cd "$(dirname "$0")"` first.
     """
+    image = agent_image(files)
+    # What the image has in its working directory may well be meant.
+    copies = [c for c in image.copies if c.target == image.workdir] if image is not None else []
+    given = {p.rsplit("/", 1)[-1] for c in copies for p in c.files}
     for path in files.verifier_scripts:
         folder = path.rsplit("/", 1)[0] + "/"
         moved = False
@@ -195,17 +200,16 @@ def tests_directory_assumed(files: TaskFiles) -> Iterator[Problem]:
                 moved = True
             if moved or command.name in ("[", "echo", "printf", "export", "local", "pytest", "cd"):
                 continue
-            words = (
-                command.argv
-                if command.name not in ("bash", "sh", "node", "python3", "python")
-                else command.args
-            )
-            for word in [*words[:3], *(r.target for r in command.redirects if r.operator.endswith("<"))]:
+            runs = command.name in ("bash", "sh", "node", "python3", "python")
+            words = command.args if runs else command.argv
+            if command.name in ("cp", "mv", "install", "ln", "tee", "touch", "mkdir", "rm"):
+                words = words[:-1] if command.name in ("cp", "mv", "install", "ln") else ()
+            for word in [*words, *(r.target for r in command.redirects if r.operator.endswith("<"))]:
                 plain = word.removeprefix("./").removeprefix("tests/")
                 if "/" in plain and not word.startswith(("tests/", "./")):
                     continue
                 known = re.fullmatch(r"[\w.-]+\.\w+", plain) and files.is_file(folder + plain)
-                if known and not word.startswith("/") and plain != "test.sh":
+                if known and not word.startswith("/") and plain != "test.sh" and plain not in given:
                     message = f"'{word}' is relative, but the working directory is the image's, not /tests"
                     yield Problem(message, path, command.line, command.column, f"write /tests/{plain}")
                     break

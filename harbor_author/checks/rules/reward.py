@@ -198,7 +198,7 @@ def both_reward_files(files: TaskFiles) -> Iterator[Problem]:
 
 @rule(name="reward-read-before-written", pack="harbor", severity="warning")
 def reward_read_before_written(files: TaskFiles) -> Iterator[Problem]:
-    """test.sh reads the reward file that it should write.
+    """test.sh reads the reward file that it should write, or appends to it.
 
     Why: `[ -e reward.txt ] || echo 0 > reward.txt` keeps whatever lies there. An agent, or a background process that
         it left, writes a 1 first, and the judge never contradicts it.
@@ -208,7 +208,7 @@ def reward_read_before_written(files: TaskFiles) -> Iterator[Problem]:
     """
     for path, outcome in outcomes(files).items():
         for line, column in sorted(set(outcome.reads))[:1]:
-            message = "test.sh reads the reward file before it has surely written it: a forged one survives"
+            message = "test.sh reads or extends the reward file before it has surely written it: a forged one survives"
             yield Problem(message, path, line, column)
 
 
