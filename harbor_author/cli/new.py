@@ -66,7 +66,7 @@ def command(
         title=title,
         cards=tuple(card.strip() for card in cards.split(",") if card.strip()) if cards else (),
         mode=mode,
-        host=parse_host(host, suite.settings.host) if host else None,
+        host=parse_host(host, suite.settings.host) if host is not None else None,
         language="zh" if language == "zh" else "en",
     )
     made = new_task(suite, request, remotes=branches, dry_run=dry_run)

@@ -12,16 +12,20 @@ from harbor_author.suite.ids import next_number
 
 
 @author_command("author next-id", "author next-id --series H", "author next-id --branches --json")
+@click.argument("letter", required=False, metavar="[SERIES]")
 @click.option("--series", metavar="LETTER", help="Only this series (default: each of the suite's).")
 @click.option("--branches", is_flag=True, help="Numbers on remote-tracking branches are in use, too.")
 @suite_option
 @json_option
-def command(series: str | None, branches: bool, suite_dir: Path | None, as_json: bool) -> None:
+def command(
+    letter: str | None, series: str | None, branches: bool, suite_dir: Path | None, as_json: bool
+) -> None:
     """Print the next free ID, and the gaps, which are never filled.
 
     In use is what directories, registers, reserved and retired numbers, and git branches hold.
     """
     suite = open_suite(suite_dir)
+    series = series or letter
     letters = [check_series(suite, series)] if series else sorted(suite.settings.series)
     used = used_ids(suite, remotes=branches)
     rows = [(letter, next_number(letter, used), gaps(letter, used)) for letter in letters]

@@ -169,6 +169,7 @@ class _Findings:
     suites: Counter[str] = field(default_factory=Counter)
     pins: dict[str, Counter[str]] = field(default_factory=lambda: {key: Counter() for key in _PINS})
     mode: dict[TaskName, str] = field(default_factory=dict)
+    hosted: set[str] = field(default_factory=set)
 
     def read(self, path: Path) -> None:
         name = parse_task_name(path.name)
@@ -190,6 +191,8 @@ class _Findings:
             match = pattern.search(_text(path / "environment" / "Dockerfile"))
             if match:
                 self.pins[key][match[1]] += 1
+                if key in ("npm", "pypi"):
+                    self.hosted.add(name.series)
         instruction = _text(path / "instruction.md")
         fitting = [
             mode for mode in MODES if not any("boundary" in gap for gap in contract_gaps(instruction, mode))
@@ -234,6 +237,9 @@ class _Findings:
             usual = counted.most_common(1)[0][0] if counted else (default.mode if default else "mutable")
             if default is None or default.mode != usual:
                 tables[letter] = {"title": default.title if default else letter, "mode": usual}
+            if default is None and letter not in self.hosted:
+                tables[letter]["host"] = "none"
+                self.notes.append(f"series {letter} is about no host: none of its Dockerfiles installs dsh")
             odd |= {
                 name.id: mode
                 for name, mode in sorted(self.mode.items())

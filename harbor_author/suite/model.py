@@ -39,7 +39,7 @@ class Task:
     @property
     def label(self) -> str:
         """What messages call the task: its ID inside a suite, else its directory's name."""
-        return self.id or self.name if self.suite else self.name
+        return (self.id if self.suite else None) or self.name or str(self.path)
 
 
 class Suite:
@@ -149,6 +149,10 @@ def resolve_tasks(arguments: Sequence[str], suite: Suite | None) -> list[Task]:
 
 
 def _resolve(argument: str, suite: Suite | None) -> Task:
+    if not argument.strip():
+        raise SuiteError(
+            "an empty word names no task", hint="is a variable of the shell unset? name a task by its ID"
+        )
     path = Path(argument)
     looks_like_path = "/" in argument or argument in (".", "..")
     if suite is not None and not looks_like_path:

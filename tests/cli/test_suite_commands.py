@@ -19,6 +19,7 @@ def test_init_makes_a_suite_that_the_other_commands_find(author: AuthorRunner, t
     folder = tmp_path / "my-suite"
     assert sorted(path.name for path in folder.iterdir()) == ["author.toml", "references", "tasks"]
     assert author("next-id", "--series", "H", cwd=folder / "tasks").out == "H23\n"
+    assert author("next-id", "H", cwd=folder).out == "H23\n"
     assert author("list", cwd=folder).out.startswith("No tasks")
     again = author("init", "my-suite")
     assert again.status == 2

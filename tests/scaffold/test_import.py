@@ -70,3 +70,14 @@ def test_a_folder_without_tasks_is_none(author: AuthorRunner, existing: Path) ->
     done = author("import", existing)
     assert done.status == 2
     assert "author init" in done.err
+
+
+def test_a_series_that_installs_no_host_is_about_none(existing: Path) -> None:
+    task = existing / "tasks" / "E1-service"
+    shutil.copytree(existing / "tasks" / "H23-x", task)
+    dockerfile = task / "environment" / "Dockerfile"
+    dockerfile.write_text("FROM node:24-bookworm\nCOPY fixture/ /app/fixture/\n", encoding="utf-8")
+    imported = import_suite(existing)
+    assert find_suite(existing).settings.series["E"].host is False
+    assert find_suite(existing).settings.series["H"].host is True
+    assert any("series E is about no host" in note for note in imported.notes)

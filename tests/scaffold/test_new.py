@@ -100,6 +100,7 @@ def test_a_dry_run_writes_nothing(author: AuthorRunner, suite_root: Path) -> Non
         (["--series", "H", "--title", "x" * 201], ["201"]),
         (["--series", "H", "--cards", "DSH-0.1.2-A1-01"], ["DSH-0.1.2-A1-01", "author cards list"]),
         (["--series", "H", "--mode", "mutabel"], ["'mutable'"]),
+        (["--series", "H", "--host", ""], ["no version"]),
         (["--series", "H", "--host", "cargo:1"], ["cargo:1", "pypi:VERSION"]),
         (["--series", "H", "--host", "1.0\nRUN x"], ["version"]),
         ([], ["--series"]),

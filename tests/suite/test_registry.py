@@ -87,7 +87,14 @@ def test_tasks_by_id_name_and_path(suite_root: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(
     ("argument", "word"),
-    [("h23", "'H23'"), ("H2", "'H23'"), ("H23-b", "'H23-a'"), ("zzz", "H23"), ("./absent", "does not exist")],
+    [
+        ("", "empty"),
+        ("h23", "'H23'"),
+        ("H2", "'H23'"),
+        ("H23-b", "'H23-a'"),
+        ("zzz", "H23"),
+        ("./absent", "does not exist"),
+    ],
 )
 def test_a_task_that_is_not_there(suite_root: Path, argument: str, word: str) -> None:
     (suite_root / "tasks" / "H23-a").mkdir()
