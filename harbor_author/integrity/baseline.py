@@ -82,7 +82,7 @@ def deviations(baseline: Baseline, observed: Observed) -> list[str]:
     if observed.cause:
         return [f"the tests did not end by themselves: {observed.cause}"]
     found = [f"{printable(name)!r} fails" for name in sorted(observed.failed - baseline.fails)]
-    if observed.failed or not baseline.fails:
+    if observed.failed or observed.exit_status == 0:
         found += [f"{printable(name)!r} does not fail" for name in sorted(baseline.fails - observed.failed)]
     if bool(baseline.fails) != bool(observed.exit_status):
         wanted = "not 0" if baseline.fails else "0"
