@@ -207,7 +207,7 @@ def run_judge(
         if missing is not None:
             return JudgeRun(cause="test-missing", message=missing)
     session.phase_network(phase.network_mode or config.verifier.network_mode)
-    session.flush()
+    session.flush(may_wait=True)
     started = time.monotonic()
     result = session.exec(
         f"(/tests/test.sh) > {JUDGE_LOG} 2>&1",

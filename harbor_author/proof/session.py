@@ -7,12 +7,20 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import IO, Any
 
 from harbor_author.proof.config import EnvironmentConfig, Healthcheck, resolve_env
 from harbor_author.sandbox import ContainerSpec, Engine, EngineError, ExecResult, ImageInfo
 from harbor_author.sandbox.archives import Archive
 from harbor_author.sandbox.ownership import owner_labels
 
+_ROOT = ("", "0", "root", "0:0", "root:root")
+_NOT_UNPACKED = 125
+_NOT_UNPACKED_WORD = "harbor-author: not unpacked\n"
+_UNPACK_AND_RUN = (
+    f"tar -xf - -C / 2>/dev/null || {{ echo '{_NOT_UNPACKED_WORD.strip()}'; exit {_NOT_UNPACKED}; }}; "
+    'exec bash -c "$0" </dev/null'
+)
 LOG_DIRS = ("/logs/agent", "/logs/verifier", "/logs/artifacts")
 
 
@@ -76,16 +84,19 @@ class Session:
         config: EnvironmentConfig,
         cancellation: Cancellation,
         limits: Limits,
+        *,
+        image_user: str = "",
     ) -> None:
         self.engine = engine
         self.container = container
         self.config = config
         self.cancellation = cancellation
         self.limits = limits
+        self._image_user = image_user
+        self._has_run = False
         self._pending: Archive | None = None
         self._connected = config.network_mode != "no-network"
         self._last_disk_look = time.monotonic()
-        self._ticks = 0
 
     @property
     def pending(self) -> Archive:
@@ -94,9 +105,9 @@ class Session:
             self._pending = Archive()
         return self._pending
 
-    def flush(self) -> None:
-        """Send what is pending."""
-        if self._pending is not None:
+    def flush(self, *, may_wait: bool = False) -> None:
+        """Send what is pending; `may_wait`: unless it may still go with the first command."""
+        if self._pending is not None and (self._has_run or not may_wait):
             archive, self._pending = self._pending, None
             self.engine.put(self.container, "/", archive.finish())
 
@@ -115,20 +126,14 @@ class Session:
             TrialAbortedError: a limit was reached, the proof was interrupted, or the container cannot run bash.
         """
         self.cancellation.check()
-        self.flush()
-        try:
-            result = self.engine.run(
-                self.container,
-                ["bash", "-c", command],
-                user=user,
-                workdir=self.config.workdir,
-                env=env,
-                timeout_s=timeout_s,
-                watch=lambda: self._watch(output_file),
+        result = self._run_with_files(
+            command, user=user, env=env, timeout_s=timeout_s, output_file=output_file
+        )
+        if result is None:
+            self.flush()
+            result = self._run(
+                ["bash", "-c", command], user=user, env=env, timeout_s=timeout_s, output_file=output_file
             )
-        except EngineError as error:
-            self.cancellation.check()
-            raise self._broken(error) from error
         self.cancellation.check()
         if result.stopped is not None:
             cause, _, message = result.stopped.partition(": ")
@@ -136,6 +141,52 @@ class Session:
         if result.failure is not None:
             self._explain(result.failure)
         return result
+
+    def _run_with_files(self, command: str, *, user: str | None, **options: Any) -> ExecResult | None:
+        """Unpack what is pending and run a command in one request; None where that cannot be done.
+
+        Unpacking is the container's own work then, so it is done only before anything else has run there: a
+        submission must have no hand in what comes after it. In the end nothing tells the command from one that was
+        run alone: the shell that unpacked is replaced by Harbor's.
+        """
+        is_root = (self._image_user if user is None else user) in _ROOT
+        if self._has_run or self._pending is None or not is_root or not self.engine.streams_stdin:
+            return None
+        archive = self._pending.finish()
+        result = self._run(["bash", "-c", _UNPACK_AND_RUN, command], user=user, stdin=archive, **options)
+        if result.exit_code != _NOT_UNPACKED or not result.output.endswith(_NOT_UNPACKED_WORD):
+            self._pending = None
+            return result
+        archive.seek(0)
+        self.engine.put(self.container, "/", archive)
+        self._pending = None
+        return None
+
+    def _run(
+        self,
+        argv: list[str],
+        *,
+        user: str | None,
+        env: Mapping[str, str] | None,
+        timeout_s: float | None,
+        output_file: str | None,
+        stdin: IO[bytes] | None = None,
+    ) -> ExecResult:
+        self._has_run = True
+        try:
+            return self.engine.run(
+                self.container,
+                argv,
+                user=user,
+                workdir=self.config.workdir,
+                env=env,
+                timeout_s=timeout_s,
+                watch=lambda: self._watch(output_file),
+                stdin=stdin,
+            )
+        except EngineError as error:
+            self.cancellation.check()
+            raise self._broken(error) from error
 
     def _watch(self, output_file: str | None) -> str | None:
         if self.cancellation.cancelled:
@@ -256,7 +307,7 @@ def open_session(
     )
     try:
         cancellation.check()
-        session = Session(engine, container, config, cancellation, limits)
+        session = Session(engine, container, config, cancellation, limits, image_user=image.user)
         try:
             engine.start(container)
         except EngineError as error:

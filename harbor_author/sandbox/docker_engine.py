@@ -115,6 +115,7 @@ class DockerEngine:
             platform=f"{document.get('Os', 'linux')}/{document.get('Architecture', '?')}",
             size_bytes=int(document.get("Size", 0)),
             workdir=config.get("WorkingDir") or "/",
+            user=config.get("User") or "",
         )
 
     def pull(self, name: str) -> ImageInfo:
@@ -278,6 +279,7 @@ class DockerEngine:
         timeout_s: float | None = None,
         output_limit_bytes: int = 1 << 20,
         watch: Watcher | None = None,
+        stdin: IO[bytes] | None = None,
     ) -> ExecResult:
         client = self._client
         try:
@@ -288,6 +290,7 @@ class DockerEngine:
                     user=user or "",
                     workdir=workdir,
                     environment=dict(env) if env else None,
+                    stdin=stdin is not None,
                 )
                 stream = client.exec_start(created["Id"], socket=True)
         except EngineError as error:
@@ -297,6 +300,9 @@ class DockerEngine:
                 return ExecResult(exit_code=126, failure=error.message)
             raise
         with streams.closing_socket(stream):
+            if stdin is not None:
+                with _errors("give a command its input"):
+                    streams.send_all(stream, stdin)
             output, ending = streams.read_frames(
                 stream, timeout_s=timeout_s, limit_bytes=output_limit_bytes, watch=watch
             )
@@ -320,6 +326,11 @@ class DockerEngine:
                 return ExecResult(code, output, failure=failure)
             time.sleep(0.02)
         raise EngineError("the engine lost track of a command in a container")
+
+    @property
+    def streams_stdin(self) -> bool:
+        # The end of the input is a half-closed connection, which TLS and tunnels do not have.
+        return (self._endpoint or DEFAULT_SOCKET).startswith("unix://")
 
     def changes(self, container: str) -> list[tuple[str, str]]:
         with _errors("list what changed in a container"):

@@ -53,7 +53,7 @@ class EngineInfo:
 class ImageInfo:
     """A local image. `id` and `digest` are `sha256:...`; `digest` is None for an image that was never pulled.
 
-    `workdir` is the image's own working directory.
+    `workdir` and `user` are the image's own; an empty user is root.
     """
 
     id: str
@@ -62,6 +62,7 @@ class ImageInfo:
     platform: str = ""
     size_bytes: int = 0
     workdir: str = "/"
+    user: str = ""
 
 
 @dataclass(frozen=True)
@@ -196,8 +197,16 @@ class Engine(Protocol):
         timeout_s: float | None = None,
         output_limit_bytes: int = 1 << 20,
         watch: Watcher | None = None,
+        stdin: IO[bytes] | None = None,
     ) -> ExecResult:
-        """Run a command in a running container. A command that runs out of time is left running, as Harbor does."""
+        """Run a command in a running container. A command that runs out of time is left running, as Harbor does.
+
+        `stdin` is given to it whole; only where `streams_stdin` holds.
+        """
+
+    @property
+    def streams_stdin(self) -> bool:
+        """Whether a command can be given its standard input."""
 
     def changes(self, container: str) -> list[tuple[str, str]]:
         """What differs from the image: (`A`, `C` or `D`, path)."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import enum
 import io
 import select
+import socket
 import tarfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import IO, Any
 
 from harbor_author.sandbox.engine import EngineError, FileRead, Watcher
 
@@ -38,6 +39,20 @@ def closing_socket(stream: Any) -> Iterator[None]:
                 # ValueError: the response's file shares the socket that was just closed.
                 with suppress(OSError, ValueError):
                     thing.close()
+
+
+def send_all(stream: Any, source: IO[bytes]) -> None:
+    """Write a whole file to a command's standard input, then end the input.
+
+    A command that ends before it has read everything is no error here: its exit status says what was wrong.
+    """
+    sock = getattr(stream, "_sock", stream)
+    try:
+        while chunk := source.read(_CHUNK):
+            sock.sendall(chunk)
+        sock.shutdown(socket.SHUT_WR)
+    except (BrokenPipeError, ConnectionResetError):
+        return
 
 
 def read_frames(

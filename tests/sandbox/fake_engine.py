@@ -107,6 +107,8 @@ class FakeEngine:
     def archive(self, container: str, path: str, limit_bytes: int, sink: IO[bytes]) -> bool:
         return False
 
+    streams_stdin = False
+
     def run(self, container: str, command: list[str], **options: object) -> ExecResult:
         target = self._container(container)
         target.commands.append(command[2])
