@@ -20,11 +20,14 @@ from typing import IO
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.verdicts import ToolFault, VerdictCache
 
-_TIMEOUT_S = 60.0
+_TIMEOUT_S = 20.0
+_TIMEOUT_A_FILE_S = 0.1
 #: Longer texts are data.
 #: shellcheck needs time that doubles with each of these; a script of a person holds no such row.
 _NESTED = re.compile(rb"(?:[\[({<`]\s?){16}|(?:\$[({]){8}")
 _SIZE_LIMIT = 512 << 10
+#: shellcheck takes minutes over one line of thousands of commands.
+_LINE_LIMIT = 4000
 
 _BASH_DRIVER = r"""
 for file; do
@@ -111,7 +114,8 @@ class Run:
                 if data and len(data) < _SIZE_LIMIT and b"\r" not in data and b"\0" not in data:
                     want("bash", path, data)
                     shell = task.script(path).interpreter in ("sh", "bash", "dash", "ksh", "")
-                    if shell and not _NESTED.search(data):
+                    slow = _NESTED.search(data) or max(map(len, data.split(b"\n"))) > _LINE_LIMIT
+                    if shell and not slow:
                         want("shellcheck", path, data)
             for path in judge_modules(task):
                 data = task.data(path)
@@ -171,12 +175,13 @@ class Run:
         """Wait for the programs; one that hangs is ended, and said to have given no verdict."""
         for tool, (process, output, names) in self._jobs.items():
             with output:
+                limit_s = _TIMEOUT_S + _TIMEOUT_A_FILE_S * len(names)
                 try:
-                    process.wait(_TIMEOUT_S)
+                    process.wait(limit_s)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
-                    self.results.missing[tool] = f"{tool} did not end within {_TIMEOUT_S:.0f} s"
+                    self.results.missing[tool] = f"{tool} did not end within {limit_s:.0f} s"
                     continue
                 output.seek(0)
                 text = output.read().decode("utf-8", "replace")

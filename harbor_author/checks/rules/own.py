@@ -53,6 +53,9 @@ def missing_checker(files: TaskFiles) -> Iterator[Problem]:
     missing = files.programs.missing
     if "bash" in missing and files.shell_scripts:
         yield Problem(f"the shell scripts were not parsed by bash: {missing['bash']}", files.shell_scripts[0])
+    if "shellcheck" in missing and files.shell_scripts:
+        cause = missing["shellcheck"]
+        yield Problem(f"shellcheck did not look at the shell scripts: {cause}", files.shell_scripts[0])
     if "node" in missing:
         from harbor_author.checks.external import judge_modules
 
