@@ -94,6 +94,13 @@ def interrupt_on_signals() -> None:
     metavar="COMMAND",
     help="Harbor's command.",
 )
+@click.option(
+    "--artifacts",
+    "artefacts",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Keep outputs, ledger and diff of trials that did not pass, without secrets; 'author clean' expires them.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Every stage, the build's output, every log's tail.")
 def command(
     tasks: tuple[str, ...],
@@ -115,6 +122,7 @@ def command(
     runner: str,
     environment: str,
     harbor_command: str,
+    artefacts: Path | None,
     verbose: bool,
 ) -> int:
     """Prove in fresh containers that a judge separates right from wrong.
@@ -131,7 +139,7 @@ def command(
         from harbor_author.proof.shards import parse_shard, select
 
         chosen = select(chosen, parse_shard(shard_text))
-    options = Options(jobs=jobs, keep=keep, force=force, resume=resume)
+    options = Options(jobs=jobs, keep=keep, force=force, resume=resume, artefacts=artefacts)
     if matrix or repeat or clock or offline:
         from harbor_author.proof.matrix import Scope, with_scope
 

@@ -55,7 +55,7 @@ class ArtefactFolder:
         write_atomic(target, truncate(redact(text, paths=paths), KINDS[kind]))
         return target
 
-    def expire(self, older_than_s: float) -> list[Path]:
+    def expire(self, older_than_s: float, *, dry_run: bool = False) -> list[Path]:
         """Remove the artefacts of tasks that were last written longer ago; return their folders.
 
         Only folders that `save` made are touched.
@@ -69,7 +69,8 @@ class ArtefactFolder:
                 continue
             newest_s = max(path.lstat().st_mtime for path in folder.rglob("*"))
             if newest_s < limit_s:
-                remove_tree(folder)
+                if not dry_run:
+                    remove_tree(folder)
                 removed.append(folder)
         return removed
 

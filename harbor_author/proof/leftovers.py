@@ -26,6 +26,16 @@ _FIXTURE_BYTES = 256 << 20
 _SHOWN = 8
 #: Where a submission and a judge may write: the task's own places, and those that are for what is temporary.
 _ALLOWED = ("/app", "/logs", "/tests", "/solution", "/tmp", "/var/tmp", "/run", "/dev", "/proc", "/sys")  # noqa: S108
+_DIFF_TIMEOUT_S = 20.0
+# git runs in the container, on whatever is left there of the baseline commit.
+_DIFF = r"""
+cd /app 2>/dev/null || exit 0
+git="git -c safe.directory=* -c core.fsmonitor=false --no-pager"
+{
+  $git diff --no-ext-diff --no-textconv --no-color HEAD -- .
+  $git status --porcelain --untracked-files=all -- .
+} 2>/dev/null | head -c 400000
+"""
 _SLEEPERS = ("sleep infinity",)
 
 
@@ -102,3 +112,8 @@ def outside(session: Session, workdir: str) -> tuple[str, ...]:
     inside = {change for _, change in changes}
     leaves = [path for path in leaves if not any(change.startswith(path + "/") for change in inside)]
     return tuple(f"outside: {path}" for path in leaves[:_SHOWN])
+
+
+def fixture_diff(session: Session) -> str:
+    """What differs from the image's baseline commit, and untracked names; "" where there is no repository."""
+    return session.exec(_DIFF, user="root", timeout_s=_DIFF_TIMEOUT_S).output

@@ -12,7 +12,13 @@ from harbor_author.proof.clock import set_clock
 from harbor_author.proof.config import StepConfig, TaskConfig, without_network
 from harbor_author.proof.contract import AgentRun, JudgeRun, run_agent, run_judge
 from harbor_author.proof.errors import TaskRefusedError
-from harbor_author.proof.leftovers import changed_by_judge, find_leftovers, fixture_state, outside
+from harbor_author.proof.leftovers import (
+    changed_by_judge,
+    find_leftovers,
+    fixture_diff,
+    fixture_state,
+    outside,
+)
 from harbor_author.proof.session import (
     DEFAULT_LIMITS,
     Cancellation,
@@ -47,6 +53,7 @@ class Bench:
     limits: Limits = DEFAULT_LIMITS
     clock: str = ""
     inspect: bool = False
+    keep_diff: bool = False
 
     @property
     def has_judge_line(self) -> bool:
@@ -72,6 +79,7 @@ class TrialRun:
     message: str = ""
     log: str = ""
     container: str = ""
+    diff: str = field(default="", repr=False)
 
 
 def run_trial(
@@ -141,7 +149,8 @@ def _run_single(bench: Bench, submission: Submission, on_stage: OnStage) -> Tria
             if bench.inspect:
                 leftovers += changed_by_judge(before, fixture_state(session, FIXTURE))
                 leftovers += outside(session, config.environment.workdir or bench.image.workdir)
-            return TrialRun(agent, judge, judge.rewards, leftovers, container=session.container)
+            diff = fixture_diff(session) if bench.keep_diff else ""
+            return TrialRun(agent, judge, judge.rewards, leftovers, container=session.container, diff=diff)
         artifacts = separate.collect(session, config)
     judge, leftovers = judge_separately(bench, artifacts, None, on_stage)
     return TrialRun(agent, judge, judge.rewards, leftovers)

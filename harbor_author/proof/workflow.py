@@ -15,6 +15,7 @@ from typing import Any
 from harbor_author.errors import AuthorError
 from harbor_author.integrity.errors import IntegrityError
 from harbor_author.proof import receipts
+from harbor_author.proof.artefacts import save_artefacts
 from harbor_author.proof.baseline import probe_baseline
 from harbor_author.proof.causes import CAUSES, NOT_THE_TASK
 from harbor_author.proof.contract import tail
@@ -24,7 +25,7 @@ from harbor_author.proof.prepare import PreparedTask, prepare, source_changed
 from harbor_author.proof.programme import Assessment, Basic, Planned, Programme, ProgrammeFactory
 from harbor_author.proof.progress import Progress, Silent
 from harbor_author.proof.session import Cancellation
-from harbor_author.proof.trial import run_trial
+from harbor_author.proof.trial import TrialRun, run_trial
 from harbor_author.proof.verdict import Trial, judge_trial
 from harbor_author.sandbox import Engine, EngineError, connect
 from harbor_author.sandbox.ownership import remove_abandoned, remove_own
@@ -64,6 +65,7 @@ class Options:
         force: run also what a current receipt covers.
         resume: leave alone also what failed, while its receipt is current.
         needs: trials that a receipt must have to cover this run.
+        artefacts: a folder that gets the outputs of trials that did not pass.
     """
 
     jobs: int | None = None
@@ -73,6 +75,7 @@ class Options:
     write: bool = True
     programme: ProgrammeFactory = Basic
     needs: tuple[str, ...] = ("untouched", "oracle")
+    artefacts: Path | None = None
 
 
 def oracle_check(
@@ -170,6 +173,8 @@ class _Proof:
                 keep=self._options.keep,
                 log=partial(self._progress.log, task.label),
             )
+            if self._options.artefacts is not None:
+                prepared = replace(prepared, bench=replace(prepared.bench, keep_diff=True))
             probe_baseline(prepared.bench)
             planned = programme.first(task, prepared.bench)
         except TaskRefusedError as error:
@@ -234,6 +239,8 @@ class _Proof:
             why=plan.why,
             advisory=plan.advisory,
         )
+        if self._options.artefacts is not None and trial.verdict not in ("pass", "skip"):
+            trial = self._keep(self._options.artefacts, prepared, label, trial, raw)
         self._progress.done(label, plan.name, outcome(trial))
         if run.finished(place, trial):
             more = run.programme.more(run.trials)
@@ -241,6 +248,13 @@ class _Proof:
                 self._add_round(pool, prepared, index, run, more)
             else:
                 self._finish(prepared, index, run)
+
+    def _keep(self, folder: Path, prepared: PreparedTask, label: str, trial: Trial, raw: TrialRun) -> Trial:
+        try:
+            save_artefacts(folder, label, prepared.bench.task_dir, trial, raw)
+        except IntegrityError as error:
+            return replace(trial, note=f"no artefacts were written: {error}")
+        return trial
 
     def _finish(self, prepared: PreparedTask, index: int, run: _TaskRun) -> None:
         task, trials = self._tasks[index], run.trials
