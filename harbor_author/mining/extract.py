@@ -12,7 +12,9 @@ from harbor_author.mining.conditions import Condition, Reading
 from harbor_author.mining.dependencies import Dependency, runtime_dependencies
 from harbor_author.mining.edits import Edit, prepare, scrub_fixture
 from harbor_author.mining.errors import MiningError
-from harbor_author.mining.git import BlobReader, Repository, open_repository
+from harbor_author.mining.git import Repository
+from harbor_author.mining.git_open import open_repository
+from harbor_author.mining.git_stream import BlobReader
 from harbor_author.mining.hostdata import Host, load_host
 from harbor_author.mining.licence import Licence, find_licence, gate, is_licence_file
 from harbor_author.mining.manifest import declared_address, entry_points, parse

@@ -21,14 +21,11 @@ from pathlib import Path
 from typing import IO
 
 from harbor_author.mining.errors import MiningError
+from harbor_author.mining.git_stream import BlobReader, Commit, LoggedCommit, parse_log
 
 OID = re.compile(rb"[0-9a-f]{40}|[0-9a-f]{64}")
 _TIMEOUT_S = 120.0
 _CHUNK = 1 << 20
-#: Git maps packs and keeps delta bases up to these sizes; its own defaults grow with the repository.
-_MEMORY = "\tpackedGitWindowSize = 1m\n\tpackedGitLimit = 16m\n\tdeltaBaseCacheLimit = 16m\n"
-#: Requests written ahead of their answers must fit a pipe's 64 KiB, or both sides would wait for ever.
-_REQUESTS_AHEAD = 512
 
 
 @dataclass(frozen=True)
@@ -53,41 +50,8 @@ class Entry:
         return self.mode == "100755"
 
 
-@dataclass(frozen=True)
-class Change:
-    """One changed path of a commit against its first parent; `None` on the side where it does not exist."""
-
-    path: bytes
-    old: bytes | None
-    new: bytes | None
-    old_mode: bytes
-    new_mode: bytes
-
-
-@dataclass(frozen=True)
-class Commit:
-    """A commit's own data; `time_s` is the committer's, in seconds since 1970."""
-
-    oid: str
-    parents: tuple[str, ...]
-    time_s: int
-    message: str
-
-    @property
-    def subject(self) -> str:
-        return self.message.strip().split("\n", 1)[0].strip()
-
-
-@dataclass(frozen=True)
-class LoggedCommit:
-    """A commit with its changes, as `Repository.log` streams it."""
-
-    commit: Commit
-    changes: tuple[Change, ...]
-
-
 class Repository:
-    """An open repository. Use `open_repository`, which also removes the shadow directory."""
+    """An open repository. Use `git_open.open_repository`, which also removes the shadow directory."""
 
     def __init__(self, *, path: Path, common: Path, shadow: Path) -> None:
         self.path = path
@@ -133,6 +97,8 @@ class Repository:
                 timeout=timeout_s,
                 check=False,
             )
+        except OSError as error:
+            raise _no_git(error) from None
         except subprocess.TimeoutExpired:
             raise MiningError(
                 f"git {arguments[0]} gave no answer in {timeout_s:.0f} s", path=self.path
@@ -297,14 +263,14 @@ class Repository:
             arguments.append(f"--max-count={limit}")
         with self._process([*arguments, "--end-of-options", *revisions, "--"]) as process:
             assert process.stdout is not None
-            yield from _parse_log(process.stdout)
+            yield from parse_log(process.stdout)
             self._finish(process, "log")
 
     @contextmanager
     def blobs(self) -> Iterator[BlobReader]:
         """A reader of blobs by ID, one git process for all."""
         with self._process(["cat-file", "--batch"], stdin=subprocess.PIPE) as process:
-            yield BlobReader(self, process)
+            yield BlobReader(process, path=self.path, finish=lambda: self._finish(process, "cat-file"))
 
     @contextmanager
     def _process(
@@ -312,15 +278,18 @@ class Repository:
     ) -> Iterator[subprocess.Popen[bytes]]:
         # stderr goes to a file: a pipe that nobody reads could fill and stop git.
         with tempfile.TemporaryFile() as stderr:
-            process = subprocess.Popen(
-                self._command(arguments),
-                env=self._environment(),
-                cwd=self._shadow,
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                bufsize=_CHUNK,
-            )
+            try:
+                process = subprocess.Popen(
+                    self._command(arguments),
+                    env=self._environment(),
+                    cwd=self._shadow,
+                    stdin=stdin,
+                    stdout=subprocess.PIPE,
+                    stderr=stderr,
+                    bufsize=_CHUNK,
+                )
+            except OSError as error:
+                raise _no_git(error) from None
             process.mining_stderr = stderr  # type: ignore[attr-defined]
             try:
                 yield process
@@ -339,201 +308,5 @@ class Repository:
             raise self._failed(what, stderr.read())
 
 
-class BlobReader:
-    """Blobs by ID through one `git cat-file --batch`; `None` for one that is larger than asked for."""
-
-    def __init__(self, repository: Repository, process: subprocess.Popen[bytes]) -> None:
-        self._repository = repository
-        self._process = process
-
-    def read(self, oid: str) -> bytes:
-        """The bytes of one blob.
-
-        Raises:
-            MiningError: the object is missing or damaged.
-        """
-        content = self.read_many([oid.encode()])[0]
-        assert content is not None
-        return content
-
-    def read_many(self, oids: Sequence[bytes], *, max_bytes: int | None = None) -> list[bytes | None]:
-        """The blobs in the order asked for."""
-        return list(self.stream(oids, max_bytes=max_bytes))
-
-    def stream(self, oids: Sequence[bytes], *, max_bytes: int | None = None) -> Iterator[bytes | None]:
-        """The same one by one, so that git unpacks the next while the caller looks at this."""
-        for start in range(0, len(oids), _REQUESTS_AHEAD):
-            asked = oids[start : start + _REQUESTS_AHEAD]
-            stdin, stdout = self._process.stdin, self._process.stdout
-            assert stdin is not None
-            assert stdout is not None
-            try:
-                stdin.write(b"".join(oid + b"\n" for oid in asked))
-                stdin.flush()
-            except BrokenPipeError:
-                self._died()
-            for oid in asked:
-                yield self._answer(stdout, oid, max_bytes)
-
-    def _answer(self, stdout: IO[bytes], oid: bytes, max_bytes: int | None) -> bytes | None:
-        head = stdout.readline().split()
-        if len(head) != 3:
-            if not head:
-                self._died()
-            raise MiningError(
-                f"object {oid.decode()} is missing or damaged",
-                path=self._repository.path,
-                hint="'git fsck' in the repository tells what is damaged; a partial clone lacks objects by design.",
-            )
-        size = int(head[2])
-        if max_bytes is not None and size > max_bytes:
-            left = size + 1
-            while left:
-                left -= len(stdout.read(min(left, _CHUNK))) or self._died()
-            return None
-        content = stdout.read(size + 1)
-        if len(content) != size + 1:
-            self._died()
-        return content[:-1]
-
-    def _died(self) -> int:
-        self._repository._finish(self._process, "cat-file")
-        raise MiningError("git cat-file ended early", path=self._repository.path)
-
-
-def _tokens(stream: IO[bytes]) -> Iterator[bytes]:
-    rest = b""
-    while chunk := stream.read(_CHUNK):
-        *whole, rest = (rest + chunk).split(b"\0")
-        yield from whole
-    if rest:
-        yield rest
-
-
-def _parse_log(stream: IO[bytes]) -> Iterator[LoggedCommit]:
-    """Commits of `git log -z --raw`: four fields, an empty token, then pairs of raw line and path."""
-    tokens = _tokens(stream)
-    token = next(tokens, None)
-    while token is not None and token:
-        try:
-            oid, parents, time_s, message = token, next(tokens), next(tokens), next(tokens)
-            next(tokens)
-            changes: list[Change] = []
-            token = next(tokens, None)
-            while token is not None and token[:2].lstrip(b"\n").startswith(b":"):
-                old_mode, new_mode, old, new, _status = token.lstrip(b"\n")[1:].split(b" ")
-                changes.append(
-                    Change(
-                        path=next(tokens),
-                        old=None if old_mode == b"000000" else old,
-                        new=None if new_mode == b"000000" else new,
-                        old_mode=old_mode,
-                        new_mode=new_mode,
-                    )
-                )
-                token = next(tokens, None)
-        except StopIteration:
-            return  # a truncated stream; the caller sees git's exit status
-        commit = Commit(
-            oid=oid.decode("ascii", "replace"),
-            parents=tuple(parents.decode("ascii", "replace").split()),
-            time_s=int(time_s or 0),
-            message=message.decode("utf-8", "replace"),
-        )
-        yield LoggedCommit(commit=commit, changes=tuple(changes))
-
-
-def _git_dir(path: Path) -> Path:
-    """The git directory at or above `path`: a bare one, a work tree's `.git`, or what a `.git` file names."""
-    here = path.resolve()
-    for folder in (here, *here.parents):
-        dot_git = folder / ".git"
-        if dot_git.is_dir():
-            return dot_git
-        if dot_git.is_file():
-            text = dot_git.read_text("utf-8", "replace").strip()
-            if text.startswith("gitdir:"):
-                named = Path(text.removeprefix("gitdir:").strip())
-                return named if named.is_absolute() else folder / named
-        if (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir():
-            return folder
-    raise MiningError(
-        "is not a git repository", path=path, hint="Give the folder of a clone or a bare repository."
-    )
-
-
-def _format_lines(git_dir: Path) -> str:
-    """The two settings that say how the repository is stored; read as plain text, nothing else is taken over."""
-    try:
-        config = (git_dir / "config").read_text("utf-8", "replace")
-    except OSError:
-        config = ""
-    extensions = dict(re.findall(r"(?im)^\s*(objectformat|refstorage)\s*=\s*(\w+)\s*$", config))
-    lines = [f"\t{key} = {value}" for key, value in extensions.items()]
-    version = 1 if lines else 0
-    text = f"[core]\n\trepositoryformatversion = {version}\n\tbare = true\n{_MEMORY}"
-    return text + ("[extensions]\n" + "\n".join(lines) + "\n" if lines else "")
-
-
-@contextmanager
-def open_repository(path: Path) -> Iterator[Repository]:
-    """Open the repository at or above `path` for reading; works for bare ones and linked worktrees.
-
-    Raises:
-        MiningError: not a repository, empty, shallow, or unreadable.
-    """
-    if not path.exists():
-        raise MiningError(
-            "does not exist", path=path, hint="Give the folder of a clone or a bare repository."
-        )
-    try:
-        git_dir = _git_dir(path)
-        common = git_dir
-        if (git_dir / "commondir").is_file():
-            named = Path((git_dir / "commondir").read_text("utf-8").strip())
-            common = named if named.is_absolute() else git_dir / named
-        head = (git_dir / "HEAD").read_text("utf-8", "replace").strip()
-    except OSError as error:
-        raise MiningError(f"cannot be read: {error.strerror}", path=path) from None
-    objects = common / "objects"
-    if not re.fullmatch(r"ref: refs/\S+|[0-9a-f]{40,64}", head) or not objects.is_dir():
-        raise MiningError("is damaged: no usable HEAD or no objects", path=path, hint="Clone it anew.")
-    if (common / "shallow").is_file() and (common / "shallow").stat().st_size:
-        raise MiningError(
-            "is a shallow clone, so commits lack their parents",
-            path=path,
-            hint="Run 'git fetch --unshallow' there.",
-        )
-    with tempfile.TemporaryDirectory(prefix="author-mining-") as folder:
-        shadow = Path(folder)
-        (shadow / "config").write_text(_format_lines(common), "utf-8")
-        (shadow / "HEAD").write_text(head + "\n", "utf-8")
-        for name in ("refs", "packed-refs", "reftable"):
-            if (common / name).exists():
-                (shadow / name).symlink_to((common / name).resolve())
-        if not (shadow / "refs").exists():
-            (shadow / "refs").mkdir()
-        repository = Repository(path=path, common=common, shadow=shadow)
-        try:
-            repository.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-        except MiningError:
-            if _has_commit(repository):
-                raise MiningError(
-                    "HEAD names no commit that can be read",
-                    path=path,
-                    hint="'git fsck' tells what is damaged.",
-                ) from None
-            raise MiningError(
-                "has no commits", path=path, hint="Nothing can be mined from an empty repository."
-            ) from None
-        yield repository
-
-
-def _has_commit(repository: Repository) -> bool:
-    """Whether anything was ever committed: a ref exists, or HEAD is a commit ID."""
-    head = (repository._shadow / "HEAD").read_text("utf-8")
-    packed = repository._shadow / "packed-refs"
-    if not head.startswith("ref:") or packed.exists():
-        return True
-    name = head.removeprefix("ref:").strip()
-    return (repository._shadow / name).exists()
+def _no_git(error: OSError) -> MiningError:
+    return MiningError(f"git cannot be run: {error.strerror}", hint="Install git, or put it on PATH.")

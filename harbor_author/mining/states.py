@@ -11,7 +11,8 @@ from typing import Final
 
 from harbor_author.mining.errors import MiningError
 from harbor_author.mining.facts import is_test
-from harbor_author.mining.git import BlobReader, Entry
+from harbor_author.mining.git import Entry
+from harbor_author.mining.git_stream import BlobReader
 
 SIZE_LIMIT: Final = 1024 * 1024
 _CI: Final = re.compile(

@@ -18,7 +18,8 @@ from typing import Final
 
 from harbor_author.mining.corridors import join_corridors
 from harbor_author.mining.facts import Facts, facts_of, is_manifest, is_source, is_test, speaks_to_host
-from harbor_author.mining.git import BlobReader, Change, LoggedCommit, open_repository
+from harbor_author.mining.git_open import open_repository
+from harbor_author.mining.git_stream import BlobReader, Change, LoggedCommit
 from harbor_author.mining.hostdata import Host, load_host
 from harbor_author.mining.verdict import Difference, Verdict, weigh
 

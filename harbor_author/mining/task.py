@@ -123,6 +123,8 @@ def all_files(
     if found.between is not None:
         files |= _decoy(found, found.between)
     files |= _provenance(found)
+    # A checkout of the suite must not convert line ends, or the digests no longer hold.
+    files[".gitattributes"] = TaskFile(b"environment/fixture/** -text\nsolution/** -text\n")
     if found.dependencies:
         files |= _runtime_install(files["environment/Dockerfile"], found, lock=lock)
     return dict(sorted(files.items()))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harbor_author.mining import MiningError
-from harbor_author.mining.git import open_repository
+from harbor_author.mining.git_open import open_repository
 from tests.mining.history import History, git
 
 
@@ -213,6 +213,13 @@ def test_damaged_objects_are_an_error_and_no_short_answer(tmp_path: Path, what: 
     file.unlink() if how == "gone" else file.write_bytes(b"garbage")
     with pytest.raises(MiningError):
         read_everything(path)
+
+
+def test_without_git_there_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    two_commits(tmp_path / "r")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MiningError, match="git is not installed"), open_repository(tmp_path / "r"):
+        pass
 
 
 @pytest.mark.parametrize("name", ["../up", "a/.git/config", ".GIT/hooks/x", "nl\nname", "back\\slash"])
