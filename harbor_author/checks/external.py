@@ -22,9 +22,9 @@ from harbor_author.checks.verdicts import ToolFault, VerdictCache
 
 _TIMEOUT_S = 20.0
 _TIMEOUT_A_FILE_S = 0.1
-#: Longer texts are data.
 #: shellcheck needs time that doubles with each of these; a script of a person holds no such row.
 _NESTED = re.compile(rb"(?:[\[({<`]\s?){16}|(?:\$[({]){8}")
+#: Longer texts are data.
 _SIZE_LIMIT = 512 << 10
 #: shellcheck takes minutes over one line of thousands of commands.
 _LINE_LIMIT = 4000

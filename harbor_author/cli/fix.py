@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from harbor_author.cli.common import author_command, json_option, print_json, suite_option
+from harbor_author.cli.complete import task_names
 from harbor_author.suite import find_suite, find_suite_or_none
 
 
 @author_command("author fix --dry-run", "author fix H23", "author fix H23 --rule crlf-line-ends")
-@click.argument("tasks", nargs=-1, metavar="[TASK]...")
+@click.argument("tasks", nargs=-1, metavar="[TASK]...", shell_complete=task_names)
 @click.option(
     "--rule", "rules", multiple=True, metavar="RULE", help="Repair only this rule's findings (repeatable)."
 )

@@ -12,6 +12,7 @@ import click
 
 from harbor_author.checks import Report, find_tasks, validate
 from harbor_author.cli.common import author_command, json_option, print_json, suite_option
+from harbor_author.cli.complete import task_names
 from harbor_author.suite import Suite, Task, find_suite, find_suite_or_none
 
 _FORMATS = ("text", "json", "sarif", "junit", "github")
@@ -24,7 +25,7 @@ _FORMATS = ("text", "json", "sarif", "junit", "github")
     "author validate --changed --base origin/main",
     "author validate --select leaks --ignore secret-in-task",
 )
-@click.argument("tasks", nargs=-1, metavar="[TASK]...")
+@click.argument("tasks", nargs=-1, metavar="[TASK]...", shell_complete=task_names)
 @click.option(
     "--select", multiple=True, metavar="RULE", help="Run only these rules, packs or themes (or ALL)."
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 from harbor_author.checks import Change
 from harbor_author.output.findings_text import relative
+from harbor_author.output.text import printable_lines
 
 
 def render(changes: Sequence[Change], *, applied: bool) -> str:
@@ -15,7 +16,7 @@ def render(changes: Sequence[Change], *, applied: bool) -> str:
     parts = []
     for change in changes:
         parts.append(f"{change.task}: {', '.join(change.rules)}")
-        parts.append(change.diff().rstrip("\n"))
+        parts.append(printable_lines(change.diff().rstrip("\n")))
     count = len(changes)
     what = "repaired" if applied else "would be repaired"
     parts.append(f"{count} {'file' if count == 1 else 'files'} {what}" if changes else "nothing to repair")

@@ -118,3 +118,15 @@ def test_the_reference_document_is_current() -> None:
 def test_rule_modules_stay_small() -> None:
     for path in Path(REPOSITORY / "harbor_author/checks/rules").glob("*.py"):
         assert len(path.read_text().splitlines()) <= 360, path.name
+
+
+def test_pre_commit_hooks_call_what_there_is(author: AuthorRunner) -> None:
+    import yaml
+
+    hooks = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
+    for hook in hooks:
+        program, command, *options = hook["entry"].split()
+        assert program == "author"
+        help_ = author(command, "--help").out
+        assert all(option in help_ for option in options), hook["id"]
+        assert re.compile(hook["files"]).search("tasks/H23-x/task.toml")
