@@ -87,7 +87,7 @@ def test_grades_of_generated_documents() -> None:
             "truth": document["truth"],
             "prompt": document["report"][: len(document["report"]) // 3],
         }
-        for document in documents(QUICK // 2, 23)
+        for document in documents(QUICK // 4, 23, long_every=250)
         if document["truth"]["findings"]
     ]
     scores = set()
