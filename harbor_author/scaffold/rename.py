@@ -66,7 +66,11 @@ def rename_task(suite: Suite, task: Task, target: str, *, dry_run: bool = False)
             raise ScaffoldError(
                 "is a symbolic link, which a task may not hold", path=path, hint="replace it by its target"
             )
-        if not path.is_file() or name == _RECEIPT or name.startswith(_UNTOUCHED):
+        if path.is_dir():
+            continue
+        if not path.is_file():
+            raise ScaffoldError("is no regular file, which a task may not hold", path=path, hint="remove it")
+        if name == _RECEIPT or name.startswith(_UNTOUCHED):
             continue
         data = path.read_bytes()
         changed, count = substitution(data)

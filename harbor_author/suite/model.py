@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -106,8 +107,8 @@ def find_suite_or_none(start: Path | None = None) -> Suite | None:
     directory = (start or Path.cwd()).resolve()
     for candidate in (directory, *directory.parents):
         path = candidate / FILE_NAME
-        if path.is_file():
-            return Suite(candidate, load_settings(path))
+        if os.path.lexists(path):
+            return Suite(candidate, load_settings(_regular(path)))
     return None
 
 
@@ -127,10 +128,17 @@ def find_suite(root: Path | None = None) -> Suite:
         return suite
     directory = root.parent if root.name == FILE_NAME and root.is_file() else root
     path = directory / FILE_NAME
-    if not path.is_file():
+    if not os.path.lexists(path):
         what = "is no suite: it has no author.toml" if directory.is_dir() else "does not exist"
         raise SuiteError(what, path=directory, hint=f"run 'author init {directory}' to make it one")
-    return Suite(directory.resolve(), load_settings(path))
+    return Suite(directory.resolve(), load_settings(_regular(path)))
+
+
+def _regular(path: Path) -> Path:
+    """`path` itself when it is a file; a folder, a pipe or a device of that name is another suite's settings to nobody."""
+    if not path.is_file():
+        raise SuiteError("is no regular file", path=path, hint="put the suite's settings there, or remove it")
+    return path
 
 
 def resolve_tasks(arguments: Sequence[str], suite: Suite | None) -> list[Task]:

@@ -141,6 +141,11 @@ class _Checker:
         self.source = source
 
     def fail(self, keys: tuple[str, ...], message: str, hint: str) -> None:
+        # A value of the file may hold line breaks; it must not forge lines of our output.
+        message, hint = (
+            "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+            for text in (message, hint)
+        )
         raise SuiteError(message, path=self.path, line=self.source.line(*keys), hint=hint)
 
     def check_shape(self) -> None:

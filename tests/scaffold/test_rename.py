@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,12 @@ def test_targets_that_cannot_be(suite_root: Path, task_dir: Path, target: str, w
         rename(suite_root, target)
     assert word in str(caught.value)
     assert task_dir.is_dir()
+
+
+def test_a_task_with_a_pipe_is_not_renamed(suite_root: Path, task_dir: Path) -> None:
+    os.mkfifo(task_dir / "tests" / "pipe")
+    with pytest.raises(ScaffoldError, match="tests/pipe: is no regular file"):
+        rename(suite_root, "new-one", dry_run=True)
 
 
 def test_a_task_with_a_link_is_not_renamed(suite_root: Path, task_dir: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harbor_author.suite import HostSettings, SuiteError, find_suite, load_settings
+from harbor_author.suite import HostSettings, SuiteError, find_suite, find_suite_or_none, load_settings
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -106,3 +106,19 @@ def test_no_suite_is_said_with_the_remedy(tmp_path: Path, monkeypatch: pytest.Mo
         find_suite(tmp_path)
     with pytest.raises(SuiteError, match="does not exist"):
         find_suite(tmp_path / "absent")
+
+
+def test_an_author_toml_that_is_no_file_is_said_and_not_passed_over(suite_root: Path) -> None:
+    inner = suite_root / "tasks" / "inner"
+    (inner / "author.toml").mkdir(parents=True)
+    with pytest.raises(SuiteError, match="is no regular file"):
+        find_suite(inner)
+    with pytest.raises(SuiteError, match="is no regular file"):
+        find_suite_or_none(inner)
+
+
+def test_a_value_cannot_forge_lines_of_output(tmp_path: Path) -> None:
+    with pytest.raises(SuiteError) as caught:
+        load_settings(write(tmp_path, '[suite]\nname = "a\\nauthor: all is well\\u001b[2J"\n'))
+    assert str(caught.value).count("\n") == 1
+    assert "\x1b" not in str(caught.value)
