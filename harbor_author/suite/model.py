@@ -135,7 +135,7 @@ def find_suite(root: Path | None = None) -> Suite:
 
 
 def _regular(path: Path) -> Path:
-    """`path` itself when it is a file; a folder, a pipe or a device of that name is another suite's settings to nobody."""
+    """`path` itself when it is a file; what else bears that name must not be passed over for another suite above."""
     if not path.is_file():
         raise SuiteError("is no regular file", path=path, hint="put the suite's settings there, or remove it")
     return path
