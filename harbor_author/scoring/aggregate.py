@@ -7,9 +7,6 @@ from typing import Any
 
 from harbor_author.scoring.scores import BOOLEAN_SCORES, NUMERIC_SCORES
 
-#: The numeric scores in the order of an aggregate.
-AGGREGATED_SCORES = NUMERIC_SCORES
-
 
 def mean(values: Sequence[float]) -> float:
     """Left-to-right sum over the count; 0 for nothing. Another way of adding changes the last digit."""
@@ -25,7 +22,7 @@ def aggregate(scores: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     Args:
         scores: scores as `evaluate` gives them. None at all gives zeros.
     """
-    document: dict[str, Any] = {name: mean([one[name] for one in scores]) for name in AGGREGATED_SCORES}
+    document: dict[str, Any] = {name: mean([one[name] for one in scores]) for name in NUMERIC_SCORES}
     for name in BOOLEAN_SCORES:
         document[name] = sum(bool(one[name]) for one in scores) > len(scores) / 2
     return document
@@ -39,4 +36,4 @@ def aggregate_completed(results: Iterable[Mapping[str, Any]]) -> dict[str, Any] 
 
 def score_deltas(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, float]:
     """First minus second, for each numeric score."""
-    return {name: first[name] - second[name] for name in AGGREGATED_SCORES}
+    return {name: first[name] - second[name] for name in NUMERIC_SCORES}
