@@ -157,3 +157,61 @@ def documents(count: int, seed: int, *, long_every: int = 500) -> Iterator[dict[
     for number in range(count):
         text = long_report(rnd) if number % long_every == long_every - 1 else report(rnd)
         yield {"report": text, "truth": truth(rnd), "parser": rnd.choice(PARSERS)}
+
+
+_ATOMS = (
+    *"*-#:()[]`.•123|\t\r\n\n\n ",
+    " ",
+    "**",
+    "***",
+    "---",
+    "- ",
+    "* ",
+    "1. ",
+    "2)",
+    "**3.** ",
+    "\u2028",
+    "\u3000",
+    "\u00a0",
+    "\x85",
+    "a",
+    "Ab",
+    "none",
+    "none.",
+    "## ",
+    "### Security",
+    "New-hire:",
+    "ops",
+    "critical findings",
+    "Critical",
+    "minor",
+    "summary",
+    "Justification",
+    "what's missing",
+    "gap",
+    "multi-perspective notes",
+    "phase 2",
+    "VERDICT:",
+    "Approach :",
+    "OKAY",
+    "[reject]",
+    "f():3",
+    "a.b:1",
+    "evidence",
+    "fix",
+    "\u2014",
+    "İ",
+    "\u212a",
+    "ſ",
+    "perspective",
+    "security",
+    "pre-commitment predictions",
+)
+
+
+def snippets(count: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Short documents of marks and key words in any order, where a rewritten pattern would differ first."""
+    rnd = random.Random(seed)
+    for _ in range(count):
+        text = "".join(rnd.choice(_ATOMS) for _ in range(rnd.randint(1, 24)))
+        yield {"report": text, "parser": rnd.choice(PARSERS)}

@@ -7,14 +7,15 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harbor_author.scoring import ScoringError, evaluate, grade
+from harbor_author.scoring import ScoringError, evaluate, grade, parse_report
 from tests.conftest import REPOSITORY
 from tests.scoring import golden
-from tests.scoring.documents import documents
+from tests.scoring.documents import documents, snippets
 
 pytestmark = [
     pytest.mark.node,
@@ -23,14 +24,15 @@ pytestmark = [
 
 CONTAINER = REPOSITORY / "templates/S/tests"
 RUNNER = REPOSITORY / "tests/scoring/parity.mjs"
+LITERAL = REPOSITORY / "tests/scoring/literal.mjs"
 QUICK, FULL = 2000, 20_000
 
 
-def in_node(batch: Iterable[dict[str, Any]]) -> list[Any]:
-    """What findings.mjs makes of each document, all in one process."""
+def in_node(batch: Iterable[dict[str, Any]], script: Path = RUNNER) -> list[Any]:
+    """What findings.mjs, or another script, makes of each document, all in one process."""
     lines = "".join(json.dumps(document) + "\n" for document in batch)
     done = subprocess.run(
-        ["node", str(RUNNER), str(CONTAINER)],
+        ["node", str(script), str(CONTAINER)],
         input=lines.encode(),
         capture_output=True,
         check=False,
@@ -78,6 +80,19 @@ def test_generated_documents() -> None:
         assert mine == answer, f"document {number} of seed {seed}: {json.dumps(document)[:3000]}"
         matched += len(mine["match"]["matchedIds"])
     assert matched > count / 20, "the generator must produce matches, or it compares nothing"
+
+
+def test_linear_forms_against_the_literal_patterns() -> None:
+    """Golden cases say that the literal patterns are the reference's; generated ones that ours are equal to them."""
+    golden.require_golden()
+    cases = golden.all_cases()
+    reports = [{"report": case["agent_output"], "parser": case["parser"]} for case in cases]
+    assert in_node(reports, LITERAL) == [case["expected"]["parsed"] for case in cases]
+    count = FULL if os.environ.get("HARBOR_AUTHOR_FUZZ") == "full" else QUICK
+    batch = [*documents(count, 31, long_every=count + 1), *snippets(2 * count, 37)]
+    for number, (document, literal) in enumerate(zip(batch, in_node(batch, LITERAL), strict=True)):
+        mine = parse_report(document["report"], document["parser"]).to_json()
+        assert mine == literal, f"document {number}: {json.dumps(document['report'])}"
 
 
 def test_grades_of_generated_documents() -> None:
