@@ -7,32 +7,12 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
+from harbor_author.checks.programs import INSTRUCTIONS
+
 _DIRECTIVE = re.compile(r"^#\s*(?P<key>\w+)\s*=\s*(?P<value>\S+)\s*$")
 _INSTRUCTION = re.compile(r"^\s*(?P<op>[A-Za-z]+)(?:[ \t]+|$)(?P<rest>.*)$")
 _FLAG = re.compile(r"--(?P<key>[a-z-]+)(?:=(?P<value>\S*))?(?:\s+|$)")
 _HEREDOC = re.compile(r"<<-?\s*([\"']?)(?P<word>[A-Za-z_][A-Za-z0-9_]*)\1")
-OPERATIONS = frozenset(
-    [
-        "ADD",
-        "ARG",
-        "CMD",
-        "COPY",
-        "ENTRYPOINT",
-        "ENV",
-        "EXPOSE",
-        "FROM",
-        "HEALTHCHECK",
-        "LABEL",
-        "MAINTAINER",
-        "ONBUILD",
-        "RUN",
-        "SHELL",
-        "STOPSIGNAL",
-        "USER",
-        "VOLUME",
-        "WORKDIR",
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -168,7 +148,7 @@ def parse(text: str) -> Dockerfile:
             continue
         start = index
         match = _INSTRUCTION.match(line)
-        if match is None or match["op"].upper() not in OPERATIONS:
+        if match is None or match["op"].upper() not in INSTRUCTIONS:
             word = line.split()[0][:40]
             faults.append((start + 1, f"'{word}' is no Dockerfile instruction"))
         logical = [line]
@@ -181,7 +161,7 @@ def parse(text: str) -> Dockerfile:
             else:
                 logical.append(following)
         index += 1
-        if match is None or match["op"].upper() not in OPERATIONS:
+        if match is None or match["op"].upper() not in INSTRUCTIONS:
             continue
         op = match["op"].upper()
         heredocs: list[str] = []

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from harbor_author.checks.programs import COMPARERS, HARMLESS, INTERPRETERS, OWN_PLACES
 from harbor_author.checks.script import UNKNOWN, Command, Redirect, Script, parse_script
 
 if TYPE_CHECKING:
@@ -26,78 +27,8 @@ REWARD_NAME = re.compile(r"\breward\.(?:txt|json)\b")
 _NOTHING: State = frozenset()
 _START: State = frozenset({"unwritten"})
 _MAX_DEPTH = 80
-#: Programs that run a file given to them.
-INTERPRETERS = frozenset(
-    [
-        "python",
-        "python3",
-        "node",
-        "nodejs",
-        "bash",
-        "sh",
-        "dash",
-        "zsh",
-        "ruby",
-        "perl",
-        "php",
-        "deno",
-        "bun",
-        "uv",
-        "uvx",
-        "pytest",
-        "npx",
-        "tsx",
-        "ts-node",
-        "java",
-        "Rscript",
-        "lua",
-        "go",
-        "cargo",
-        "make",
-    ]
-)
-_HARMLESS = frozenset(
-    [
-        "echo",
-        "printf",
-        "mkdir",
-        "cd",
-        "pushd",
-        "popd",
-        "export",
-        "local",
-        "readonly",
-        "declare",
-        "set",
-        "unset",
-        "true",
-        ":",
-        "sleep",
-        "date",
-        "touch",
-        "chmod",
-        "chown",
-        "trap",
-        "shopt",
-        "umask",
-        "ulimit",
-        "source",
-        ".",
-        "type",
-        "hash",
-        "wait",
-        "alias",
-        "test",
-        "[",
-        "mktemp",
-        "dirname",
-        "basename",
-        "pwd",
-        "tee",
-    ]
-)
-_COMPARERS = frozenset({"cmp", "diff", "grep", "test", "jq", "md5sum", "sha256sum"})
-_OWN_PLACES = ("tests", "logs", "tmp", "dev", "usr", "bin", "etc", "proc", "sys", "var", "opt", "sbin", "lib")
+#: Statements looked at in one run; functions that call each other twice would take for ever.
+_MAX_STATEMENTS = 20_000
 
 
 @dataclass(frozen=True)
@@ -107,7 +38,6 @@ class Write:
     value: Value
     line: int
     column: int
-    path: str
 
 
 @dataclass
@@ -153,6 +83,7 @@ class _Flow:
         self.errexit = bool(re.match(r"#!.*\s-\w*e", script.source))
         self.trap: Script | None = None
         self.cleared = False
+        self.statements = 0
         self.conditions: list[str] = []
         self.ordered = [c for c in script.commands if c.node is not None]
         self.starts = [c.node.start_byte for c in self.ordered if c.node is not None]
@@ -195,7 +126,8 @@ class _Flow:
     def statement(
         self, node: Node, state: State, depth: int, redirects: tuple[Redirect, ...] = ()
     ) -> tuple[State, State]:
-        if depth > _MAX_DEPTH or not state:
+        self.statements += 1
+        if depth > _MAX_DEPTH or self.statements > _MAX_STATEMENTS or not state:
             return state, state
         handler = getattr(self, f"_{node.type}", None)
         if handler is not None:
@@ -375,7 +307,7 @@ class _Flow:
             elif re.search(r"\+\w*e\w*\b|\+o errexit", flags):
                 self.errexit = False
         if name == "trap" and len(args) >= 2 and "EXIT" in args[1:]:
-            body = self.functions.get(args[0])
+            body = self.functions.get(args[0].split()[0]) if args[0].split() else None
             text = self.script.slice(body.named_children[-1]) if body is not None else args[0]
             self.trap = parse_script(text, command.line)
         if name in self.functions and self.calls.count(name) < 2 and len(self.calls) < 20:
@@ -429,7 +361,7 @@ class _Flow:
                 re.search(r"/logs/verifier/?$", a) for a in args
             ):
                 return self.written(command, "computed"), state
-        elif target and name not in _HARMLESS and name not in ("ls", "stat", "wc"):
+        elif target and name not in HARMLESS and name not in ("ls", "stat", "wc"):
             return self.written(command, "computed"), state
         return state, state
 
@@ -460,7 +392,7 @@ class _Flow:
 
     def note(self, place: Command | Node, value: Value) -> None:
         line, column = self.at(place)
-        self.outcome.writes.append(Write(value, line, column, ""))
+        self.outcome.writes.append(Write(value, line, column))
 
     def at(self, place: Command | Node) -> tuple[int, int]:
         return (place.line, place.column) if isinstance(place, Command) else self.script.place(place)
@@ -518,9 +450,9 @@ class _Flow:
             return True
         first = bisect_left(self.starts, node.start_byte)
         for command in self.ordered[first : bisect_right(self.starts, node.end_byte)]:
-            if command.name in INTERPRETERS or command.name in _COMPARERS:
+            if command.name in INTERPRETERS or command.name in COMPARERS:
                 return True
-            if command.name not in _HARMLESS and _foreign(" ".join(command.args)):
+            if command.name not in HARMLESS and _foreign(" ".join(command.args)):
                 return True
         return False
 
@@ -562,4 +494,4 @@ def _weigh(text: str) -> Value:
 
 def _foreign(text: str) -> bool:
     """It names an absolute path that is neither the judge's nor the system's."""
-    return any(match[1] not in _OWN_PLACES for match in re.finditer(r"(?<![\w.])/(\w[\w.-]*)", text))
+    return any(match[1] not in OWN_PLACES for match in re.finditer(r"(?<![\w.])/(\w[\w.-]*)", text))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
+from harbor_author.checks.programs import SHEBANGS
 from harbor_author.checks.registry import rule
 
 _PROGRAMS = (".sh", ".bash", ".py", ".mjs", ".cjs", ".js", ".pl", ".rb")
@@ -127,30 +128,8 @@ def bad_shebang(files: TaskFiles) -> Iterator[Problem]:
                     yield Problem(
                         f"env is given '{' '.join(words)}' as one program name", path, 1, None, "use env -S"
                     )
-                elif name not in _INTERPRETERS:
+                elif name not in SHEBANGS:
                     yield Problem(f"the interpreter '{match[2]}' is none that is known", path, 1)
                 elif len(words) > 1 and name != "env":
                     yield Problem(f"the kernel passes '{' '.join(words)}' as one argument", path, 1)
             break
-
-
-_INTERPRETERS = frozenset(
-    [
-        "sh",
-        "bash",
-        "dash",
-        "ash",
-        "zsh",
-        "ksh",
-        "env",
-        "python",
-        "python3",
-        "node",
-        "perl",
-        "ruby",
-        "awk",
-        "make",
-        "busybox",
-        "pwsh",
-    ]
-)

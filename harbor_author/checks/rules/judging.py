@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.images import agent_image
+from harbor_author.checks.programs import INTERPRETERS
 from harbor_author.checks.registry import rule
-from harbor_author.checks.reward import INTERPRETERS
 
 
 @rule(name="status-of-pipe", pack="harbor", severity="error")

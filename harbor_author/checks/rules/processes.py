@@ -7,46 +7,9 @@ from collections.abc import Iterator
 
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
+from harbor_author.checks.programs import COMMON
 from harbor_author.checks.registry import rule
 from harbor_author.checks.script import UNKNOWN, Command, parse_script
-
-#: Programs that the judge, its engine or the agent's service run under too.
-_COMMON = frozenset(
-    [
-        "bash",
-        "sh",
-        "dash",
-        "zsh",
-        "node",
-        "nodejs",
-        "npm",
-        "npx",
-        "pnpm",
-        "yarn",
-        "python",
-        "python3",
-        "ruby",
-        "perl",
-        "java",
-        "php",
-        "deno",
-        "bun",
-        "sleep",
-        "cat",
-        "tail",
-        "init",
-        "docker",
-        "dsh",
-        "make",
-        "go",
-        "cargo",
-        "git",
-        "ssh",
-        "sudo",
-        "tee",
-        "timeout",
-    ]
-)
 
 
 def broad_pattern(pattern: str) -> bool:
@@ -56,7 +19,7 @@ def broad_pattern(pattern: str) -> bool:
     word = bare.split()[0].rsplit("/", 1)[-1] if bare.split() else ""
     if len(bare.split()) > 1:
         return False
-    return not bare or word in _COMMON or (len(bare) < 3 and UNKNOWN not in bare)
+    return not bare or word in COMMON or (len(bare) < 3 and UNKNOWN not in bare)
 
 
 @rule(name="broad-kill", pack="harbor", severity="error")

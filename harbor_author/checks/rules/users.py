@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.images import agent_image
+from harbor_author.checks.programs import ACCOUNTS
 from harbor_author.checks.registry import rule
 
-#: What well-known images bring besides root and Debian's own accounts.
-_ACCOUNTS = frozenset(
-    "root daemon bin sys sync games man lp mail news uucp proxy www-data backup list irc gnats nobody _apt".split()  # noqa: SIM905
-)
+#: What well-known images bring besides Debian's own accounts.
 _KNOWN_BASES = {
     "node": {"node"},
     "python": set(),
@@ -41,7 +39,7 @@ def unknown_user(files: TaskFiles) -> Iterator[Problem]:
     base = image.base.split("@")[0].rsplit("/", 1)[-1].split(":")[0]
     if base not in _KNOWN_BASES:
         return
-    known = _ACCOUNTS | _KNOWN_BASES[base]
+    known = ACCOUNTS | _KNOWN_BASES[base]
     text = "\n".join(
         i.text + "\n".join(i.heredocs) for i in image.dockerfile.instructions if i.op in ("RUN", "COPY")
     )
