@@ -45,6 +45,8 @@ class FakeEngine:
         self.made: list[FakeContainer] = []
         self.builds: list[str] = []
         self.left_processes: list[tuple[int, str]] = []
+        self.puts = 0
+        self.with_files = 0
 
     def info(self) -> EngineInfo:
         return EngineInfo("fake", "linux/amd64", 2, 4096, "fake:")
@@ -89,12 +91,8 @@ class FakeEngine:
         return None
 
     def put(self, container: str, path: str, archive: IO[bytes]) -> None:
-        with tarfile.open(fileobj=archive) as read:
-            for member in read:
-                if member.isreg():
-                    content = read.extractfile(member)
-                    assert content is not None
-                    self.live[container].files[f"{path.rstrip('/')}/{member.name}"] = content.read()
+        self.puts += 1
+        self._unpack(self.live[container], path, archive)
 
     def read(self, container: str, path: str, limit_bytes: int) -> FileRead | None:
         data = self._container(container).files.get(path)
@@ -107,12 +105,31 @@ class FakeEngine:
     def archive(self, container: str, path: str, limit_bytes: int, sink: IO[bytes]) -> bool:
         return False
 
+    #: Whether commands take files on their standard input, and whether their container has a tar to unpack them.
     streams_stdin = False
+    has_tar = True
 
     def run(self, container: str, command: list[str], **options: object) -> ExecResult:
         target = self._container(container)
-        target.commands.append(command[2])
-        return self.shell(target, command[2])
+        stdin = options.get("stdin")
+        text = command[2]
+        if stdin is not None:
+            if not self.has_tar:
+                return ExecResult(125, "harbor-author: not unpacked\n")
+            self.with_files += 1
+            self._unpack(target, "/", stdin)  # type: ignore[arg-type]
+            text = command[3]
+        target.commands.append(text)
+        return self.shell(target, text)
+
+    @staticmethod
+    def _unpack(container: FakeContainer, path: str, archive: IO[bytes]) -> None:
+        with tarfile.open(fileobj=archive) as read:
+            for member in read:
+                if member.isreg():
+                    content = read.extractfile(member)
+                    assert content is not None
+                    container.files[f"{path.rstrip('/')}/{member.name}"] = content.read()
 
     def changes(self, container: str) -> list[tuple[str, str]]:
         return []

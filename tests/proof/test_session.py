@@ -1,0 +1,103 @@
+"""How files reach a container: with the first command where they can, and never by the hand of a submission."""
+
+from __future__ import annotations
+
+import pytest
+
+from harbor_author.proof.config import EnvironmentConfig
+from harbor_author.proof.session import Cancellation, Session, TrialAbortedError, open_session
+from harbor_author.sandbox import EngineError, ExecResult, ImageInfo
+from tests.sandbox.fake_engine import FakeContainer, FakeEngine
+
+
+def ok(container: FakeContainer, command: str) -> ExecResult:
+    return ExecResult(0)
+
+
+def session_of(engine: FakeEngine, *, image_user: str = "", cancellation: Cancellation | None = None):
+    return open_session(
+        engine,
+        ImageInfo("base", None, user=image_user),
+        EnvironmentConfig(),
+        task="t",
+        phases=(None,),
+        cancellation=cancellation or Cancellation(),
+    )
+
+
+def streaming() -> FakeEngine:
+    engine = FakeEngine(ok)
+    engine.streams_stdin = True
+    return engine
+
+
+def run(session: Session, engine: FakeEngine, name: str, **options: str) -> tuple[int, int]:
+    """Send a file with a command; how many went by themselves, and how many with a command, so far."""
+    session.pending.data(name, b"x")
+    session.exec("true", **options)
+    (container,) = engine.live.values()
+    assert name in container.files
+    return engine.puts, engine.with_files
+
+
+def test_only_the_first_command_unpacks_files_itself() -> None:
+    engine = streaming()
+    with session_of(engine) as session:
+        assert run(session, engine, "/solution/a") == (0, 1)
+        assert run(session, engine, "/tests/b") == (1, 1), "the submission may have planted its own tar"
+    assert engine.live == {}
+
+
+@pytest.mark.parametrize(("image_user", "options"), [("node", {}), ("", {"user": "node"})])
+def test_files_belong_to_root_whoever_runs_the_command(image_user: str, options: dict[str, str]) -> None:
+    engine = streaming()
+    with session_of(engine, image_user=image_user) as session:
+        assert run(session, engine, "/solution/a", **options) == (1, 0)
+
+
+def test_an_image_without_tar_gets_its_files_the_other_way() -> None:
+    engine = streaming()
+    engine.has_tar = False
+    with session_of(engine) as session:
+        assert run(session, engine, "/solution/a") == (1, 0)
+    assert [container.commands for container in engine.made] == [["true"]]
+
+
+def test_a_container_is_removed_when_the_trial_breaks_off() -> None:
+    engine = FakeEngine(ok)
+    with pytest.raises(ZeroDivisionError), session_of(engine):
+        _ = 1 / 0
+    assert engine.live == {}
+
+
+@pytest.mark.parametrize(
+    ("failure", "cause"),
+    [
+        ('OCI runtime exec failed: exec: "bash": executable file not found in $PATH', "environment-failed"),
+        ('OCI runtime exec failed: chdir to cwd ("/x") set in config.json failed', "environment-failed"),
+    ],
+)
+def test_what_harbor_could_not_use_either_is_the_environments_fault(failure: str, cause: str) -> None:
+    engine = FakeEngine(lambda container, command: ExecResult(126, failure=failure))
+    with pytest.raises(TrialAbortedError) as caught, session_of(engine) as session:
+        session.exec("true")
+    assert caught.value.cause == cause
+
+
+def test_a_container_that_does_not_stay_up_is_said_to_have_stopped() -> None:
+    def gone(container: FakeContainer, command: str) -> ExecResult:
+        raise EngineError("the engine could not run a command: Container abc is not running", status=409)
+
+    engine = FakeEngine(gone)
+    with pytest.raises(TrialAbortedError, match="does not keep it running"), session_of(engine) as session:
+        session.exec("true")
+
+
+def test_an_interrupt_is_noticed_before_the_next_command() -> None:
+    cancellation = Cancellation()
+    engine = FakeEngine(ok)
+    with session_of(engine, cancellation=cancellation) as session:
+        cancellation.cancel()
+        with pytest.raises(TrialAbortedError, match="interrupted"):
+            session.exec("true")
+    assert engine.live == {}
