@@ -14,6 +14,9 @@ from harbor_author.checks.registry import rule
 from harbor_author.checks.reward import Outcome
 from harbor_author.checks.script import UNKNOWN
 
+#: Ends without a reward that are told of one script.
+_SHOWN = 3
+
 
 def outcomes(files: TaskFiles) -> dict[str, Outcome]:
     """The outcome of each entry script, computed once."""
@@ -84,8 +87,10 @@ def reward_not_on_every_path(files: TaskFiles) -> Iterator[Problem]:
     for path, outcome in outcomes(files).items():
         if not outcome.writes:
             continue
-        for line, why in dict.fromkeys(outcome.unwritten_at):
-            yield Problem(f"not every path writes a reward: {why}", path, line)
+        ends = list(dict.fromkeys(outcome.unwritten_at))
+        for line, why in ends[:_SHOWN]:
+            more = f" (and {len(ends) - _SHOWN} more ends)" if len(ends) > _SHOWN else ""
+            yield Problem(f"not every path writes a reward: {why}{more}", path, line)
 
 
 @rule(name="reward-never-written", pack="harbor", severity="error")
