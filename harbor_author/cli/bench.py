@@ -71,13 +71,17 @@ def command(
     Needs ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN; ANTHROPIC_BASE_URL is honoured.
     Exit status 1 when a run failed; its failure is reported and is no score.
     """
+    from harbor_author.output.text import printable, printable_lines
     from harbor_author.scoring import bench
     from harbor_author.scoring.bench.journal import Journal
     from harbor_author.scoring.bench.runner import failed_count
     from harbor_author.scoring.reports import render_table
 
     def say(text: str) -> None:
-        click.echo(text, nl=False, err=as_json)
+        click.echo(printable_lines(text), nl=False, err=as_json)
+
+    def warn(text: str) -> None:
+        click.echo(printable(text), err=True)
 
     chosen = KINDS[kind]
     agents = context.meta.get("agents") or list(chosen.agents)
@@ -93,7 +97,7 @@ def command(
     ask = bench.anthropic_model(model, timeout_s=timeout_s)
     destination = output_dir or folder / "results"
     journal = Journal(destination, model=model, resume=resume, force=force)
-    run = bench.Run(chosen, ask, say=say, warn=lambda text: click.echo(text, err=True), jobs=jobs)
+    run = bench.Run(chosen, ask, say=say, warn=warn, jobs=jobs)
     try:
         results = bench.run_benchmark(inputs, run, journal=journal)
     except BaseException:

@@ -448,7 +448,7 @@ def test_the_command_writes_its_reports(
 
 
 def test_the_command_with_failures(author: AuthorRunner, bench: Callable[..., Bench], folder: Path) -> None:
-    one = bench(error(400, "invalid_request_error", "bad \x1b[2J words"), message(RIGHT))
+    one = bench(Reply(400, b"bad \x1b[2J words", content_type="text/plain"), message(RIGHT))
     ran = author(
         "bench",
         folder,
