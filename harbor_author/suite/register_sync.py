@@ -272,8 +272,8 @@ class _Register:
         for task_id in missing:
             lines.append(self._new_row(table, task_id, str(task_id)))
             self._drift(begin, f"does not list {task_id} ({self.facts[task_id].task.name})")
-        for index in range(begin + 1, end):
-            self.raw[index] = None
+        if end > begin + 1 and self.source[begin + 1].strip():
+            lines.append("")  # what stands there already is no part of the table
         self.added[begin] = lines
 
     def _drift(self, index: int, message: str) -> None:
