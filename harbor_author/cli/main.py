@@ -46,7 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("report", "Write the suite as one HTML page to look at."),
     "vendor": ("vendor", "Keep the judge libraries in tasks identical to the released ones."),
     "completion": ("completion", "Print a completion script for bash, zsh or fish."),
-    "clean": ("clean", "Remove what interrupted runs left behind."),
+    "clean": ("clean", "Remove containers of runs that are no more, and your cached task images."),
 }
 
 

@@ -27,8 +27,14 @@ def select_tasks(names: tuple[str, ...], every: bool, suite_dir: Path | None) ->
         return open_suite(suite_dir).tasks()
     if not names:
         raise click.UsageError("name at least one task, or give --all")
+    if "" in names:
+        raise click.UsageError("a TASK is empty: is a shell variable unset?")
     suite: Suite | None = open_suite(suite_dir) if suite_dir else find_suite_or_none()
-    return resolve_tasks(names, suite)
+    tasks = resolve_tasks(names, suite)
+    for task in tasks:
+        if not task.name:
+            raise click.UsageError(f"{task.path} is no task's directory")
+    return tasks
 
 
 def interrupt_on_signals() -> None:
@@ -163,7 +169,7 @@ def command(
             print_json(report.document(results))
         else:
             shown = [result for result in results if not (changed and result.is_current)]
-            click.echo(report.text(shown, verbose=verbose, keep=keep) or "nothing has changed")
+            click.echo(report.text(shown, verbose=verbose, keep=keep) or _nothing(some))
         return report.exit_status(results)
 
     status = prove(chosen)
@@ -172,3 +178,7 @@ def command(
 
         watch(chosen, prove)
     return status
+
+
+def _nothing(tasks: list[Task]) -> str:
+    return "nothing has changed" if tasks else "there is no task to prove"

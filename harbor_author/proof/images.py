@@ -16,7 +16,7 @@ from pathlib import Path
 from harbor_author.proof.config import EnvironmentConfig
 from harbor_author.proof.errors import TaskRefusedError
 from harbor_author.sandbox import BuildError, Engine, EngineError, ImageInfo, ImageMissingError, SandboxError
-from harbor_author.sandbox.ownership import IMAGE_LABEL
+from harbor_author.sandbox.ownership import IMAGE_LABEL, image_labels
 
 _FROM = re.compile(r"^\s*FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?", re.IGNORECASE | re.MULTILINE)
 _COPY_FROM = re.compile(r"--from=(\S+)")
@@ -150,9 +150,10 @@ def _build(
 ) -> ImageInfo:
     # Two checkouts of one task are two tasks here: neither may remove the other's image.
     label = f"{name}@{hashlib.sha256(str(context.absolute()).encode()).hexdigest()[:12]}"
-    labels = {IMAGE_LABEL: label}
     try:
-        image = engine.build(context, tag=tag, labels=labels, log=log, timeout_s=config.build_timeout_s)
+        image = engine.build(
+            context, tag=tag, labels=image_labels(label), log=log, timeout_s=config.build_timeout_s
+        )
     except BuildError as error:
         cause = "build-timeout" if "longer than" in error.message else "build-failed"
         if "no space left" in error.log.lower() or "no space left" in error.message.lower():

@@ -23,6 +23,8 @@ MACHINE_LABEL = "harbor-author.machine"
 TASK_LABEL = "harbor-author.task"
 KEPT_LABEL = "harbor-author.kept"
 IMAGE_LABEL = "harbor-author.image"
+#: Whose cached image it is: `clean` leaves those of other users, here or on another machine of the same engine.
+USER_LABEL = "harbor-author.user"
 _FOLDER = "harbor-author-"
 
 
@@ -41,6 +43,15 @@ def owner_labels(task: str, *, kept: bool = False) -> dict[str, str]:
     if kept:
         labels[KEPT_LABEL] = "1"
     return labels
+
+
+def image_labels(name: str) -> dict[str, str]:
+    """The labels of a cached image of this user."""
+    return {IMAGE_LABEL: name, USER_LABEL: _user()}
+
+
+def _user() -> str:
+    return f"{machine()}-{os.getuid()}"
 
 
 @lru_cache(maxsize=1)
@@ -101,7 +112,7 @@ def remove_abandoned(engine: Engine) -> list[Removed]:
 
 
 def clean(engine: Engine, *, dry_run: bool = False, images: bool = True) -> list[Removed]:
-    """Remove our containers whose process is gone (kept ones too) and our cached images.
+    """Remove our containers whose process is gone (kept ones too) and this user's cached images.
 
     A container of a process that lives, here or perhaps on another machine, stays; so does an image in use.
     """
@@ -116,7 +127,7 @@ def clean(engine: Engine, *, dry_run: bool = False, images: bool = True) -> list
                 engine.remove(container.id)
             removed.append(Removed("container", container.name, container.labels.get(TASK_LABEL, "")))
     if images:
-        for image, tag in engine.images(IMAGE_LABEL):
+        for image, tag in engine.images(f"{USER_LABEL}={_user()}"):
             if not dry_run:
                 try:
                     engine.remove_image(tag or image)

@@ -13,7 +13,9 @@ from harbor_author.sandbox.ownership import (
     IMAGE_LABEL,
     MACHINE_LABEL,
     OWNER_LABEL,
+    USER_LABEL,
     clean,
+    image_labels,
     machine,
     owner_labels,
     remove_abandoned,
@@ -54,13 +56,17 @@ def test_an_interrupt_removes_our_own_but_not_what_is_kept() -> None:
 
 def test_clean_says_and_does_the_same() -> None:
     engine = engine_with(dead={OWNER_LABEL: DEAD, MACHINE_LABEL: machine()}, mine={"a": "b"})
-    engine.build(None, tag="harbor-author/t:1", labels={IMAGE_LABEL: "harbor-author/t"}, log=print)  # type: ignore[arg-type]
+    for tag, labels in (
+        ("harbor-author/t:1", image_labels("harbor-author/t")),
+        ("harbor-author/t:2", {IMAGE_LABEL: "harbor-author/t", USER_LABEL: "another"}),
+    ):
+        engine.build(None, tag=tag, labels=labels, log=print)  # type: ignore[arg-type]
     said = clean(engine, dry_run=True)
     assert set(engine.live) == {"c0", "c1"}
     assert clean(engine) == said
     assert set(engine.live) == {"c1"}
     assert "harbor-author/t:1" not in engine.local
-    assert "base" in engine.local
+    assert {"base", "harbor-author/t:2"} <= engine.local.keys(), "another user's cache stays"
 
 
 def test_folders_of_the_dead_go_and_those_of_the_living_stay(
