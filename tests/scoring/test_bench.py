@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import signal
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +19,7 @@ from harbor_author.scoring.bench import KINDS, Run, anthropic_model, load_inputs
 from harbor_author.scoring.bench.api import Answer
 from harbor_author.scoring.bench.inputs import Agent, Fixture, Inputs, fixture_domain, strip_front_matter
 from harbor_author.scoring.bench.journal import Journal
-from tests.conftest import AuthorRunner
+from tests.conftest import REPOSITORY, AuthorRunner, author_command
 from tests.scoring import golden
 from tests.scoring.model_server import ModelServer, Reply, error, message, serving, without_text
 from tests.scoring.truths import finding, truth
@@ -465,6 +468,39 @@ def test_the_command_with_failures(author: AuthorRunner, bench: Callable[..., Be
     assert document["diagnostics"]["completion"]["failureReasonsA"] == {"api": 1}
     assert "Running careful on first... FAILED (" in ran.err
     assert "\x1b" not in ran.err
+
+
+def test_an_interrupt_and_the_command_that_goes_on(
+    author: AuthorRunner, bench: Callable[..., Bench], folder: Path
+) -> None:
+    second, release = threading.Event(), threading.Event()
+
+    def by_number(_: dict[str, Any], number: int) -> Reply:
+        if number == 1:
+            second.set()
+            return Reply(hold=release)
+        return message(RIGHT)
+
+    one = bench(by=by_number)
+    command = [*author_command(), "bench", str(folder), "--agent", "quick"]
+    env = {**os.environ, **environment(one.server), "PYTHONPATH": str(REPOSITORY)}
+    with subprocess.Popen(
+        command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert second.wait(120)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+    release.set()
+    assert process.returncode == 130
+    assert "--resume goes on with" in err
+    refused = author("bench", folder, "--agent", "quick", env=environment(one.server))
+    assert refused.status == 2
+    assert "a run was interrupted here" in refused.err
+    ran = author("bench", folder, "--agent", "quick", "--resume", env=environment(one.server))
+    assert ran.status == 0
+    assert "Keeping quick on first\nRunning quick on second... done (" in ran.out
+    assert len(one.server.requests) == 3
+    assert not (folder / "results/unfinished.jsonl").exists()
 
 
 def test_a_dry_run_needs_no_key_and_writes_nothing(author: AuthorRunner, folder: Path) -> None:
