@@ -38,6 +38,10 @@ _MEMORY_SHARE = 0.8
 _DRAIN_S = 5.0
 
 
+#: What a programme or a runner adds to a receipt, and a current receipt gives back.
+_KEPT_DETAILS = ("repeats", "ablation", "runner")
+
+
 @dataclass(frozen=True)
 class ProofResult:
     """The proof of one task. `is_current`: nothing was run, the receipt holds; the trials are the receipt's."""
@@ -141,6 +145,7 @@ class _Proof:
             is_current=True,
             notes=currency.notes,
             receipt=path,
+            details={key: receipt.document[key] for key in _KEPT_DETAILS if key in receipt.document},
         )
         return True
 
