@@ -84,6 +84,23 @@ def mode_of_series(t: Draft) -> None:
     t.change("task.toml", 'mode = "mutable"\n', "")
 
 
+@bad("judge-mode-mismatch", inside=True, where=JUDGE, line=11)
+def gate_of_another_mode(t: Draft) -> None:
+    t.append(
+        JUDGE,
+        'export const spec = defineJudge({ task: "H9-trap", mode: "readonly" });\nfunction defineJudge(it) { return it; }\n',
+    )
+
+
+@near("judge-mode-mismatch", inside=True)
+def gate_of_the_mode(t: Draft) -> None:
+    t.append(
+        JUDGE,
+        'export const spec = defineJudge({ task: "H9-trap", mode: "mutable" });\nfunction defineJudge(it) { return it; }\n',
+    )
+    t.append(JUDGE, 'export const other = { mode: "readonly" };\n')
+
+
 # ---------------------------------------------------------------- contract
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.registry import rule
+from harbor_author.checks.rules.judge import judge_texts
 from harbor_author.suite import SuiteError, parse_ranges, parse_task_name
 
 _TEXT_LIMIT = 256 << 10
@@ -202,3 +203,26 @@ def unknown_mode(files: TaskFiles) -> Iterator[Problem]:
         yield Problem(
             f"mode '{mode}' is unknown", "task.toml", line, column, "use one of: " + ", ".join(MODES)
         )
+
+
+@rule(name="judge-mode-mismatch", pack="suite", severity="error")
+def judge_mode_mismatch(files: TaskFiles) -> Iterator[Problem]:
+    """The judge keeps another mode's gate than the task has.
+
+    Why: a task was made read-only after its judge was written; the judge still closed its gate on an untouched fixture,
+        and every right report scored 0.
+    Bad: mode = "readonly" in task.toml, and mode: "mutable" in tests/judge.mjs
+    Good: the same mode in both
+    Fix: correct the one that is wrong; [metadata] mode, else the series, decides what the contract says.
+    """
+    for path, text in judge_texts(files):
+        for match in _JUDGE_MODE.finditer(text):
+            if match["mode"] != files.mode:
+                message = f"the judge's mode is {match['mode']}, the task's is {files.mode}"
+                line = text.count("\n", 0, match.start("mode")) + 1
+                yield Problem(message, path, line)
+
+
+_JUDGE_MODE = re.compile(
+    r"defineJudge\(\s*\{(?:[^{}]|\{[^{}]*\}){0,2000}?\bmode:\s*[\"'](?P<mode>readonly|mutable|build-artifacts-only)[\"']"
+)

@@ -29,7 +29,7 @@ _CODE = (
     ".bat",
 )
 _ANSWER = re.compile(
-    r"expect|answer|ground.?truth|golden|solution|oracle|reference|\bkey\b|label|rubric|grading|judge|checker",
+    r"expect|answer|ground.?truth|golden|solution|oracle|label|rubric|grading|judge|checker",
     re.IGNORECASE,
 )
 #: Share of the significant lines of a secret file that must be found elsewhere, and how many at least.
