@@ -66,9 +66,8 @@ def command(
 
     Files come from git's objects alone. What must not travel stays behind, and is named.
     """
-    from harbor_author.mining.extract import ExtractRequest
+    from harbor_author.mining import ExtractRequest, extract_task
     from harbor_author.mining.report import extract_document, extract_text
-    from harbor_author.mining.task import extract_task
 
     suite = open_suite(suite_dir)
     named = tuple(card.strip() for card in (cards or "").split(",") if card.strip())

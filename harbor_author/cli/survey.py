@@ -29,10 +29,10 @@ def command(repository: Path, since: str | None, host: str, limit: int, as_json:
 
     The repository is only read: nothing is checked out, and its own configuration has no effect.
     """
-    from harbor_author.mining.survey import survey
+    from harbor_author.mining import survey_repository
 
     counter = _Counter()
-    found = survey(
+    found = survey_repository(
         repository, since=since, host=host, limit=limit, progress=counter.show if counter.on else None
     )
     counter.clear()

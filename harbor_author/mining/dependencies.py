@@ -21,9 +21,10 @@ _BUILTIN: Final = frozenset(
         "sqlite stream string_decoder sys test timers tls trace_events tty url util v8 vm wasi worker_threads zlib",
     )
 )
+#: Bounded: a text of nothing but "import" must not be read to its end from each of them.
 _STATEMENT: Final = re.compile(
-    r"""\bimport\s+(?P<type>type\b[^'"]*?from\s*)?(?:[\w$*{},\s]+?\bfrom\s*)?["'](?P<import>[^"'\n]+)["']"""
-    r"""|\bexport\s+(?P<type2>type\b)?[\w$*{},\s]*?\bfrom\s*["'](?P<export>[^"'\n]+)["']"""
+    r"""\bimport\s+(?P<type>type\b[^'"]{0,600}?from\s*)?(?:[\w$*{},\s]{1,600}?\bfrom\s*)?["'](?P<import>[^"'\n]+)["']"""
+    r"""|\bexport\s+(?P<type2>type\b)?[\w$*{},\s]{0,600}?\bfrom\s*["'](?P<export>[^"'\n]+)["']"""
     r"""|\b(?:import|require)\(\s*["'](?P<call>[^"'\n]+)["']\s*\)"""
 )
 _PNPM_PACKAGE: Final = re.compile(

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import pathspec
-
 from harbor_author.mining.conditions import Condition, Reading
 from harbor_author.mining.dependencies import Dependency, runtime_dependencies
 from harbor_author.mining.edits import Edit, prepare, scrub_fixture
@@ -269,31 +267,7 @@ def _states(
         for path in entry_points(_manifest(tree), host.manifest)
     ]
     reasons, kept = build_output(states.before, states.after, entries)
-    states = drop(states, reasons)
-    return drop(states, _hiding_ignores(states)), [*remarks, *kept]
-
-
-def _hiding_ignores(states: States) -> dict[str, str]:
-    """Ignore files that would hide files of the task from `git status` in the container."""
-    reasons = {}
-    for path in sorted({*states.before, *states.after}):
-        if path != ".gitignore" and not path.endswith("/.gitignore"):
-            continue
-        folder = path.removesuffix(".gitignore")
-        for tree in (states.before, states.after):
-            if path not in tree:
-                continue
-            rules = tree[path].data.decode("utf-8", "replace").splitlines()
-            spec = pathspec.GitIgnoreSpec.from_lines(rules)
-            inside = [
-                name.removeprefix(folder)
-                for side in (states.before, states.after)
-                for name in side
-                if name.startswith(folder)
-            ]
-            if next(iter(spec.match_files(inside)), None) is not None:
-                reasons[path] = "it would hide files of the task"
-    return reasons
+    return drop(states, reasons), [*remarks, *kept]
 
 
 def _manifest(tree: Tree) -> dict[str, object] | None:

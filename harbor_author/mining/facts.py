@@ -32,6 +32,7 @@ _INJECT_DECORATOR = re.compile(r"""@Inject\(\s*(["'])([\w$.-]+)\1""")
 _STRING = re.compile(r"""(["'`])([\w$.:/@-]+)\1""")
 _KEY = re.compile(r"""(?:^|[,\s])["']?([\w$]+)["']?\s*:""")
 _NESTED = re.compile(r"\{[^{}]*\}")
+_MOST_INJECTIONS = 500
 #: `{ required: ["a"], optional: ["b"] }`, where the keys are no services.
 _BY_NEED = re.compile(r"\b(?:required|optional)\s*:\s*\[")
 _SECTIONS = ("dependencies", "peerDependencies", "optionalDependencies", "devDependencies")
@@ -143,6 +144,8 @@ def _starts_word(text: str, position: int) -> bool:
 
 def injections(text: str) -> Iterator[str]:
     """The services that a plugin's source asks for: `inject = [...]`, `inject: {...}`, `ctx.inject([...])`."""
+    if text.count("inject") > _MOST_INJECTIONS:
+        return  # no plugin: generated, or made to keep the pattern busy
     for match in _INJECT.finditer(text):
         if not _starts_word(text, match.start()):
             continue

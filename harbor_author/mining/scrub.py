@@ -17,6 +17,8 @@ _DOCUMENT = re.compile(
 )
 _HASH_COMMENTS = (".yml", ".yaml", ".toml", ".sh", ".ini")
 _SHORTEST_NAME = 5
+#: A migration that brings more has names that are no hints.
+_MOST_NAMES = 300
 #: A lower-case word without a hump, digit or mark is English as often as it is a name: `remote`, `jobs`.
 _TELLING = re.compile(r"[a-z0-9][A-Z]|[_$.\-/]|\d")
 
@@ -47,7 +49,10 @@ def after_names(before: Tree, after: Tree, gained: Iterable[str], host: Host) ->
         elif kind == "manifest" and rest.startswith(own_keys):
             new.add(rest.partition("=")[0])
     new |= {path for path in after if path not in before and host.host_file(path)}
-    return frozenset(name for name in new if not _in_code(name, before))
+    telling = sorted(
+        (name for name in new if not _in_code(name, before)), key=lambda name: (-len(name), name)
+    )
+    return frozenset(telling[:_MOST_NAMES])
 
 
 def _names(tree: Tree, paths: set[str]) -> set[str]:

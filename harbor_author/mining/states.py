@@ -23,7 +23,9 @@ _CI: Final = re.compile(
 _ASSISTANTS: Final = re.compile(
     r"(^|/)(AGENTS\.md|CLAUDE\.md|GEMINI\.md|\.cursorrules|\.cursor/.*|\.claude/.*|\.windsurf/.*)$"
 )
-_GIT: Final = re.compile(r"(^|/)(\.gitattributes|\.gitmodules|\.mailmap|\.git-blame-ignore-revs|\.gitkeep)$")
+_GIT: Final = re.compile(
+    r"(^|/)(\.gitattributes|\.gitignore|\.gitmodules|\.mailmap|\.git-blame-ignore-revs|\.gitkeep)$"
+)
 _CREDENTIALS: Final = re.compile(
     r"(^|/)(\.npmrc|\.yarnrc(\.yml)?|\.env(\.[\w.-]+)?|id_rsa|id_ed25519|[^/]+\.(pem|p12|pfx|key))$"
 )

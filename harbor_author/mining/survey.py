@@ -76,7 +76,7 @@ class _Recent:
     fix: bool
 
 
-def survey(
+def survey_repository(
     path: Path,
     *,
     since: str | None = None,

@@ -16,9 +16,7 @@ from typing import Any
 import pytest
 
 from harbor_author.errors import AuthorError
-from harbor_author.mining import MiningError
-from harbor_author.mining.extract import ExtractRequest
-from harbor_author.mining.task import Extracted, extract_task
+from harbor_author.mining import Extracted, ExtractRequest, MiningError, extract_task
 from harbor_author.scaffold import TaskRequest
 from harbor_author.suite import find_suite
 from tests.conftest import REPOSITORY, AuthorRunner
@@ -183,6 +181,7 @@ def test_what_must_not_travel_stays_behind_and_is_named(tmp_path: Path, suite_ro
         ".github/workflows/ci.yml": "on: push\n",
         ".gitlab-ci.yml": "x: y\n",
         ".gitattributes": "*.js filter=lfs\n",
+        "src/.gitignore": "*.js\n",
         ".npmrc": "//registry.test/:_authToken=npm_abcdefghijklmnopqrstuvwxyz0123456789\n",
         "CLAUDE.md": "be quick\n",
         "tests/index.test.js": "// x\n",

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from harbor_author.mining.extract import ExtractRequest
-from harbor_author.mining.task import extract_task
+from harbor_author.mining import ExtractRequest, extract_task
 from harbor_author.scaffold import TaskRequest
 from harbor_author.suite import find_suite
 from tests.conftest import REPOSITORY, AuthorRunner
 from tests.mining.history import History, git
-from tests.mining.replay import LICENSE, entry, make_replay, manifest
+from tests.mining.replay import BUNDLE, EXPORTS, LICENSE, PATCH, entry, make_replay, manifest
 from tests.mining.trees import tree_id, upstream_again
 
 
@@ -93,3 +92,37 @@ def test_forced_commits_become_tasks_that_the_host_proves(
     ran = author("oracle-check", "--all", "--json", cwd=suite_with_cards)
     results = json.loads(ran.out)["results"]
     assert [(result["verdict"], result["cause"]) for result in results] == [("pass", None)] * 4, ran.out
+
+
+@pytest.mark.host
+def test_an_undeclared_package_is_there_so_the_boot_tells_of_the_migration(
+    tmp_path: Path, suite_with_cards: Path, author: AuthorRunner
+) -> None:
+    code = "import colours from 'picocolors'\nexport const line = (a, b) => colours.bold(`${a}: ${b}`)\n"
+    tools = {"picocolors": "1.1.1"}
+    history = History(tmp_path / "r")
+    history.commit(
+        "start",
+        {
+            "LICENSE": LICENSE,
+            "package.json": manifest(devDependencies=tools),
+            ".dsh-plugin/index.js": entry(),
+            ".dsh-plugin/format.js": code,
+        },
+    )
+    history.commit(
+        "become a bundle",
+        {
+            "package.json": manifest(main=None, exports=EXPORTS, dsh=BUNDLE, devDependencies=tools),
+            "cordis.patch.yml": PATCH,
+        },
+    )
+    marks = history.write()
+    ran = author("extract", tmp_path / "r", marks[2], "--series", "M", cwd=suite_with_cards)
+    assert "needs at start: picocolors 1.1.1, not declared for those who install it" in ran.out
+    task = suite_with_cards / "tasks" / "M15-board"
+    lock = json.loads((task / "environment" / "runtime" / "package-lock.json").read_text())
+    assert lock["packages"]["node_modules/picocolors"]["integrity"].startswith("sha512-")
+    assert "resolved" not in lock["packages"]["node_modules/picocolors"]
+    ran = author("oracle-check", "M15", "--json", cwd=suite_with_cards)
+    assert json.loads(ran.out)["results"][0]["verdict"] == "pass", ran.out

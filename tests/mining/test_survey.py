@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from harbor_author.mining import MiningError
+from harbor_author.mining import survey_repository as survey
 from harbor_author.mining.hostdata import known_hosts, load_host
-from harbor_author.mining.survey import survey
 from harbor_author.suite import load_cards
 from tests.conftest import REPOSITORY, AuthorRunner
 from tests.mining.history import History

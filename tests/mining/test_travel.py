@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from harbor_author.mining.dependencies import imports, package_name
+from harbor_author.mining.facts import facts_of
+from harbor_author.mining.hostdata import load_host
 from harbor_author.mining.licence import Licence, identify
 from harbor_author.mining.private import Redactor
 from harbor_author.mining.states import Tree, TreeFile
@@ -101,9 +105,49 @@ def test_lock_files_keep_their_maintainers_and_binaries_their_bytes() -> None:
     assert redacted("\0joe@corp.com", "a.bin")[1] == []
 
 
-def test_a_long_line_without_blanks_is_quick() -> None:
-    assert redacted("a://b:" * 50_000)[1] == []
-    assert redacted("a@" * 200_000)[1] == []
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a://b:",
+        "a@",
+        "a.b@c.",
+        "sk-T3BlbkFJ",
+        "eyJ",
+        "//_authToken",
+        "AKIA",
+        "-----BEGIN PRIVATE KEY-----",
+        "gl",
+    ],
+)
+def test_a_hostile_line_is_quick(text: str) -> None:
+    began = time.process_time()
+    redacted(text * (100_000 // len(text)))
+    assert time.process_time() - began < 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "inject:{",
+        "inject=[",
+        "{" * 50 + "inject:",
+        "'",
+        "`${",
+        "/*",
+        "(/[",
+        "ctx.",
+        "} = ctx",
+        "import ",
+        "export ",
+        "import type ",
+    ],
+)
+def test_hostile_code_is_quick(text: str) -> None:
+    host = load_host("dsh")
+    began = time.process_time()
+    facts_of("a.js", (text * (60_000 // len(text))).encode(), host, strict=True)
+    imports(text * (60_000 // len(text)))
+    assert time.process_time() - began < 3
 
 
 def test_imports_that_run() -> None:
