@@ -51,13 +51,11 @@ def toplevel(directory: Path) -> Path | None:
 
     A `.git` *file* in `directory` itself does not count: a task could point it anywhere.
     """
-    for candidate in (directory, *directory.parents):
-        git = candidate / ".git"
-        if git.is_dir() and not git.is_symlink():
-            return candidate
-        if git.is_file() and candidate != directory:
-            return candidate
-    return None
+    git = directory / ".git"
+    if git.is_dir() and not git.is_symlink():
+        return directory
+    # Cached for each folder on the way up, which the tasks of a dataset share.
+    return toplevel(directory.parent) if directory.parent != directory else None
 
 
 @lru_cache(maxsize=64)

@@ -264,11 +264,11 @@ class Script:
             return UNKNOWN
         kind = node.type
         if kind in ("word", "number", "special_variable_name", "variable_name"):
-            return re.sub(r"\\(.)", r"\1", self.slice(node))
+            return _unescaped(self.slice(node))
         if kind == "raw_string":
             return self.slice(node)[1:-1]
         if kind == "ansi_c_string":
-            return re.sub(r"\\(.)", r"\1", self.slice(node)[2:-1])
+            return _unescaped(self.slice(node)[2:-1])
         if kind == "simple_expansion":
             known = self.constants if constants is None else constants
             return known.get(self.slice(node)[1:], UNKNOWN)
@@ -321,6 +321,10 @@ class Script:
             # A query of several patterns gives its captures by pattern.
             self._by_type[key] = sorted(found, key=lambda n: (n.start_byte, -n.end_byte))
         return self._by_type[key]
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text) if "\\" in text else text
 
 
 def _nested(command: Command, depth: int) -> Iterator[Command]:

@@ -12,6 +12,8 @@ from harbor_author.checks.findings import Problem
 from harbor_author.checks.registry import rule
 
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?", re.IGNORECASE)
+_PLAIN = re.compile(r"[\w@+=,-](?:[\w.@+=,-]{0,98}[\w@+=,-])?", re.ASCII)
+_LONG_PATH = 200
 _MAX_LINKS = 40
 
 
@@ -48,6 +50,8 @@ def unportable_name(files: TaskFiles) -> Iterator[Problem]:
     """
     for path, entry in files.entries.items():
         name = entry.name
+        if _PLAIN.fullmatch(name) and len(path) <= _LONG_PATH and not _RESERVED.fullmatch(name):
+            continue
         raw = os.fsencode(name)
         try:
             raw.decode("utf-8")
@@ -66,7 +70,7 @@ def unportable_name(files: TaskFiles) -> Iterator[Problem]:
             yield Problem("the file's name is too long", path)
         elif name != unicodedata.normalize("NFC", name):
             yield Problem("the file's name is not in Unicode's composed form (NFC)", path, severity="warning")
-        elif len(path) > 200:
+        elif len(path) > _LONG_PATH:
             yield Problem(
                 f"the path is {len(path)} characters long; Windows takes 260 in all", path, severity="warning"
             )
