@@ -43,7 +43,7 @@ def _expand(argument: str, suite: Suite | None) -> list[Task]:
     (task,) = resolve_tasks([argument], suite)
     if (task.path / FILE_NAME).is_file():
         return find_tasks((), find_suite(task.path))
-    if task.suite is not None or any((task.path / mark).exists() for mark in _MARKS):
+    if task.suite is not None or _looks_like_task(task.path):
         return [task]
     try:
         children = sorted(
@@ -58,3 +58,11 @@ def _expand(argument: str, suite: Suite | None) -> list[Task]:
     # All children of one directory lie in the same suite, or in none.
     (first,) = resolve_tasks([f"{task.path}/{children[0].name}"], suite)
     return [Task(child.resolve(), first.suite) for child in children]
+
+
+def _looks_like_task(path: Path) -> bool:
+    """It holds what only a task holds, or cannot be looked into, which the check of it will say."""
+    try:
+        return any((path / mark).exists() for mark in _MARKS)
+    except OSError:
+        return True
