@@ -99,8 +99,13 @@ def task_version(task: Task) -> Version:
     Raises:
         IntegrityError: it cannot be packaged or its fixture cannot be hashed.
     """
-    digests = {relative: file_digest(task.path / relative) for relative in package_files(task.path)}
-    fixture = task.path / _FIXTURE
+    try:
+        digests = {relative: file_digest(task.path / relative) for relative in package_files(task.path)}
+        fixture = task.path / _FIXTURE
+        fixture_hash = tree_hash(fixture) if fixture.is_dir() else ""
+    except IntegrityError as error:
+        where = task.name if error.path is None else f"{task.name}/{error.path}"
+        raise IntegrityError(error.message, path=where, hint=error.hint) from error
     return Version(
         definition=_digest(
             {
@@ -112,7 +117,7 @@ def task_version(task: Task) -> Version:
         environment=_digest(
             {relative: digest for relative, digest in digests.items() if relative.startswith("environment/")}
         ),
-        fixture=tree_hash(fixture) if fixture.is_dir() else "",
+        fixture=fixture_hash,
         package=_digest(digests),
     )
 
@@ -151,7 +156,7 @@ def plan_manifest(suite: Suite) -> ManifestPlan:
     when it was retired, whether its directory does or not.
 
     Raises:
-        IntegrityError: the manifest or a task cannot be read.
+        IntegrityError: the manifest cannot be read. A task that cannot is a finding.
     """
     path = suite.root / FILE_NAME
     before = read_manifest(path)
@@ -170,8 +175,19 @@ def plan_manifest(suite: Suite) -> ManifestPlan:
     for task in suite.tasks():
         if task.id is None or task.id in retired:
             continue
-        entry, found = _plan_task(task, before.get(task.id))
-        after[task.id] = entry
+        recorded = before.get(task.id)
+        entry: Entry | None
+        try:
+            entry, found = _plan_task(task, recorded)
+        except (IntegrityError, SuiteError) as error:
+            finding = ManifestFinding(
+                task.id,
+                f"has no version: {error.path}: {error.message}",
+                error.hint or "mend what cannot be read or packaged",
+            )
+            entry, found = recorded, [finding]
+        if entry is not None:
+            after[task.id] = entry
         findings += found
     for id_ in before.keys() - after.keys():
         after[id_] = before[id_]
@@ -323,7 +339,16 @@ def retire_entries(
     """The manifest with one task retired: its entry as recorded, or of the directory when it was never recorded."""
     found = dict(entries)
     if id_ not in found and task is not None:
-        found[id_] = Entry(task.name, task_version(task), _baseline(task)[0], tuple(_headings(task)))
+        found[id_] = _entry_of(task)
     if id_ in found:
         found[id_] = replace(found[id_], retired=reason)
     return found
+
+
+def _entry_of(task: Task) -> Entry:
+    """The entry of a task that was never recorded; one that cannot be hashed has no last valid version."""
+    try:
+        version = task_version(task)
+    except IntegrityError:
+        version = Version("", "", "", "")
+    return Entry(task.name, version, _baseline(task)[0])

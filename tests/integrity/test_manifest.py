@@ -83,9 +83,9 @@ def test_r113_all_source_hashes_stand_in_the_manifest(root: Path, author: Author
 def test_r113_a_task_that_cannot_be_hashed_stops_the_gate(root: Path, author: AuthorRunner) -> None:
     (root / "tasks" / "H23-one" / "environment" / "fixture" / "link").symlink_to("/etc/passwd")
     ran = author("manifest", cwd=root)
-    assert ran.status == 2
-    assert "link" in ran.err
-    assert not (root / "manifest.json").exists()
+    assert ran.status == 1
+    assert "H23: has no version: H23-one/environment/fixture/link: is a symbolic link" in ran.out
+    assert list(read_manifest(root / "manifest.json")) == ["H24"]
 
 
 @pytest.mark.parametrize(
@@ -190,6 +190,13 @@ def test_r116_a_task_that_was_never_recorded_is_recorded_when_it_retires(
     digest = package_digest(root / "tasks" / "H23-one")
     assert author("retire", "H23", "--reason", "too easy", cwd=root).status == 0
     assert read_manifest(root / "manifest.json")["H23"].version.package == digest
+
+
+def test_r116_a_task_that_cannot_be_hashed_can_be_retired(root: Path, author: AuthorRunner) -> None:
+    (root / "tasks" / "H23-one" / "README.md").symlink_to("/etc/passwd")
+    assert author("retire", "H23", "--reason", "broken", cwd=root).status == 0
+    assert read_manifest(root / "manifest.json")["H23"].version.package == ""
+    assert messages(root) == ["H24: is not in the manifest"]
 
 
 @pytest.mark.parametrize(
