@@ -176,18 +176,18 @@ def plan_manifest(suite: Suite) -> ManifestPlan:
         if task.id is None or task.id in retired:
             continue
         recorded = before.get(task.id)
-        entry: Entry | None
+        planned: Entry | None
         try:
-            entry, found = _plan_task(task, recorded)
+            planned, found = _plan_task(task, recorded)
         except (IntegrityError, SuiteError) as error:
             finding = ManifestFinding(
                 task.id,
                 f"has no version: {error.path}: {error.message}",
                 error.hint or "mend what cannot be read or packaged",
             )
-            entry, found = recorded, [finding]
-        if entry is not None:
-            after[task.id] = entry
+            planned, found = recorded, [finding]
+        if planned is not None:
+            after[task.id] = planned
         findings += found
     for id_ in before.keys() - after.keys():
         after[id_] = before[id_]
