@@ -108,5 +108,9 @@ def coverage(suite_dir: Path | None, as_json: bool) -> None:
         click.echo(f"  not covered: {card_id} · {suite.cards().cards[card_id].title}")
     for task, cards in result.cites.items():
         click.echo(f"{task}: {', '.join(cards) or 'cites no card'}")
+    if suite.cards().problems:
+        click.echo(
+            f"{len(suite.cards().problems)} problems in card files: 'author cards list' names them.", err=True
+        )
     for task, cards in result.unknown.items():
         click.echo(f"{task}: cites undeclared {', '.join(cards)}")

@@ -35,8 +35,13 @@ def command(tasks: tuple[str, ...], output: Path, show: bool, force: bool, suite
     suite = open_suite(suite_dir)
     if output.exists() and not force and not is_ours(output):
         raise SuiteError("exists and is no report", path=output, hint="name another file, or give --force")
+    if output.resolve().is_relative_to(suite.tasks_dir):
+        raise SuiteError(
+            "lies inside a task", path=output, hint="run in the suite's folder, or give --output elsewhere"
+        )
     chosen = resolve_tasks(tasks, suite) if tasks else suite.tasks()
     write_atomic(output, html(collect(suite, chosen)))
-    click.echo(f"Wrote {output} ({len(chosen)} tasks, {output.stat().st_size // 1024} KiB)")
+    count = "1 task" if len(chosen) == 1 else f"{len(chosen)} tasks"
+    click.echo(f"Wrote {output} ({count}, {output.stat().st_size // 1024} KiB)")
     if show:
         click.launch(str(output))

@@ -76,6 +76,7 @@ def init_suite(
         ScaffoldError: it is a suite already, or cannot be written.
         SuiteError: a value cannot stand in author.toml.
     """
+    _refuse_nesting(root)
     default = HostSettings()
     text = _author_toml(
         name=one_line(name or slugify(root.resolve().name) or "suite"),
@@ -117,6 +118,7 @@ def import_suite(root: Path, *, dry_run: bool = False) -> ImportedSuite:
     Raises:
         ScaffoldError: there is no `tasks/`, or an author.toml.
     """
+    _refuse_nesting(root)
     if (root / FILE_NAME).exists():
         raise ScaffoldError(
             "exists already: this folder is a suite", path=root / FILE_NAME, hint="edit it by hand"
@@ -318,6 +320,17 @@ def _write(root: Path, text: str) -> Path:
     finally:
         Path(temporary).unlink(missing_ok=True)
     return path
+
+
+def _refuse_nesting(root: Path) -> None:
+    """A suite inside another one's tasks/ would go into an image, and hide the outer one from commands run there."""
+    for folder in root.resolve().parents:
+        if (folder / FILE_NAME).exists() and root.resolve().is_relative_to(folder / "tasks"):
+            raise ScaffoldError(
+                f"lies inside the suite {folder}",
+                path=root,
+                hint="make a suite elsewhere, or work in that one",
+            )
 
 
 def _undo(made: list[Path]) -> None:

@@ -41,7 +41,7 @@ FRONT_MATTER_KEYS = (
     "idPrefix",
     "verifiedAt",
 )
-_HEADING = re.compile(r"^###(?!#)\s+(?P<id>\S+)(?:\s+(?P<mark>·)?\s*(?P<title>.*\S))?\s*$")
+_HEADING = re.compile(r"^###(?!#)\s+(?P<id>\S+)(?:\s+(?P<mark>·))?(?:\s*(?P<title>[^\s·].*?))?\s*$")
 _FIELD = re.compile(r"^\s*[-*]\s+\*\*(?P<name>[^*:：]+)[:：]?\*\*\s*[:：]?\s*(?P<value>.*)$")
 _FILE_NAME = re.compile(r"v\d+\.\d+\.\d+-(?:alpha|beta|rc)\.\d+\.md")
 
@@ -125,7 +125,10 @@ def load_cards(directories: Iterable[Path]) -> CardSet:
     problems: list[CardProblem] = []
     for directory in directories:
         for path in sorted(directory.rglob("*.md")) if directory.is_dir() else []:
+            if path.is_dir() and not path.is_symlink():
+                continue
             if path.is_symlink() or not path.is_file():
+                problems.append(CardProblem(path, 1, "is no regular file", "put the card file itself there"))
                 continue
             try:
                 text = read_text(path)
@@ -162,11 +165,12 @@ def _parse_file(path: Path, text: str) -> tuple[CardFile, list[CardProblem]]:
         card_id = match["id"]
         if CARD_ID.fullmatch(card_id) or OTHER_ID.fullmatch(card_id):
             if not match["mark"] or not match["title"]:
+                lacks = "no ' · ' before its title" if match["title"] else "no title"
                 problems.append(
                     CardProblem(
                         path,
                         number,
-                        f"the heading of {card_id} has no title",
+                        f"the heading of {card_id} has {lacks}",
                         f"write '### {card_id} · <title>'",
                     )
                 )

@@ -35,6 +35,17 @@ def test_init_refuses_what_author_toml_cannot_hold_and_leaves_nothing(
     assert list((tmp_path / "x").iterdir()) == []
 
 
+def test_init_inside_a_task_of_another_suite_is_refused(author: AuthorRunner, suite_root: Path) -> None:
+    fixture = suite_root / "tasks" / "H23-x" / "environment" / "fixture"
+    fixture.mkdir(parents=True)
+    done = author("init", cwd=fixture)
+    assert done.status == 2
+    assert str(suite_root) in done.err
+    assert list(fixture.iterdir()) == []
+    assert author("report", cwd=fixture).status == 2
+    assert author("init", suite_root / "sibling").status == 0
+
+
 def test_init_in_a_folder_that_has_tasks_keeps_them(author: AuthorRunner, tmp_path: Path) -> None:
     (tmp_path / "tasks" / "H7-a").mkdir(parents=True)
     assert author("init").status == 0

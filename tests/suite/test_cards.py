@@ -75,6 +75,8 @@ def test_cards_are_declared_by_headings_with_gaps(tmp_path: Path) -> None:
         (lambda text: text.replace("---\n# Cards", "# Cards"), "never closed"),
         (lambda text: text.replace("schema: 1", "schema: [1"), "not valid YAML"),
         (lambda text: text.replace("A2-01 ·", "A2-05 ·"), "comes after"),
+        (lambda text: text.replace("A2-01 · Renamed", "A2-01 Renamed"), "no ' · ' before its title"),
+        (lambda text: text.replace("A2-01 · Renamed", "A2-01 ·"), "no title"),
     ],
 )
 def test_problems_are_named_with_their_line(tmp_path: Path, change, word: str) -> None:  # type: ignore[no-untyped-def]
