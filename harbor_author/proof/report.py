@@ -192,7 +192,7 @@ def _trial_lines(trial: Trial, width: int, *, verbose: bool) -> list[str]:
             lines += _quoted("solve.sh", trial.solve_log)
         if trial.judge_log or trial.judge_exit is not None:
             lines += _quoted("judge", trial.judge_log or "(printed nothing)")
-    else:
+    elif not trial.checks:  # a judge with a ledger of checks says for itself what went wrong
         troubles = [line for line in trial.judge_log.splitlines() if _TROUBLE.search(line)]
         if troubles and trial.name == "oracle":
             lines += _quoted("judge", "\n".join(troubles[-3:]))
