@@ -53,7 +53,14 @@ def commits(count: int) -> Iterator[bytes]:
     }
     files: dict[str, str] = dict(texts)
     files |= {f"packages/p{package}/package.json": manifest(package, 0, 0) for package in range(PACKAGES)}
-    subjects = ("fix: rounding", "feat: a step", "refactor: names", "chore: bump", "docs: words", "修复：取整")
+    subjects = (
+        "fix: rounding",
+        "feat: a step",
+        "refactor: names",
+        "chore: bump",
+        "docs: words",
+        "修复：取整",
+    )
     for index in range(count):
         time_s += chance.randrange(600, 20_000)
         message = f"{chance.choice(subjects)} {index}".encode()
@@ -65,7 +72,9 @@ def commits(count: int) -> Iterator[bytes]:
         files = {}
         for path in chance.sample(sorted(texts), chance.randrange(1, 5)):
             lines = texts[path].split("\n")
-            lines[chance.randrange(len(lines) // 2, len(lines) - 1)] = f"export const changed{index} = {index}"
+            lines[chance.randrange(len(lines) // 2, len(lines) - 1)] = (
+                f"export const changed{index} = {index}"
+            )
             if chance.random() < 0.01:
                 lines[2] = f"export const inject = ['{chance.choice(SERVICES)}']"
             texts[path] = files[path] = "\n".join(lines)
@@ -104,24 +113,28 @@ def make_large(path: Path, megabytes: int) -> None:
             text = source(chance, index, index % 7)
             files[f"src/s{index}.js"] = (text * (25_000 // len(text) + 1)).encode()
     parts = [b"commit refs/heads/main\ncommitter A <a@b.test> 1600000000 +0000\ndata 5\nstart\n"]
-    parts += [f"M 100644 inline {name}\ndata {len(data)}\n".encode() + data + b"\n" for name, data in files.items()]
+    parts += [
+        f"M 100644 inline {name}\ndata {len(data)}\n".encode() + data + b"\n" for name, data in files.items()
+    ]
     after = entry.format("jobs", "jobs").encode()
     parts.append(b"commit refs/heads/main\ncommitter A <a@b.test> 1600090000 +0000\ndata 4\nstep\n")
     parts.append(f"M 100644 inline index.js\ndata {len(after)}\n".encode() + after + b"\n")
     subprocess.run(["git", "-C", path, "fast-import", "--quiet"], input=b"".join(parts), check=True)
 
 
-def measured(command: list[str], cwd: Path) -> tuple[float, float]:
-    """Seconds, and the peak memory in MB of the largest process."""
+def measured(command: list[str], cwd: Path) -> tuple[float, float, float]:
+    """Seconds, processor seconds of all processes, and the peak memory in MB of the largest."""
     probe = (
         "import resource, subprocess, sys\n"
         "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)\n"
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print(used.ru_maxrss, used.ru_utime + used.ru_stime)\n"
         "sys.exit(done.returncode)\n"
     )
     began = time.monotonic()
     done = subprocess.run([sys.executable, "-c", probe, *command], cwd=cwd, check=True, capture_output=True)
-    return time.monotonic() - began, int(done.stdout) / 1024
+    peak, used = done.stdout.split()
+    return time.monotonic() - began, float(used), int(peak) / 1024
 
 
 def main() -> int:
@@ -146,11 +159,13 @@ def main() -> int:
         large = [measured(extract, suite) for _ in range(options.rounds)]
     figures = {
         "commits": options.commits,
-        "survey_s": min(seconds for seconds, _ in full),
-        "survey_mb": max(memory for _, memory in full),
-        "survey_mb_of_a_tenth": max(memory for _, memory in small),
-        "extract_50_mb_s": min(seconds for seconds, _ in large),
-        "extract_50_mb_mb": max(memory for _, memory in large),
+        "survey_s": min(seconds for seconds, _, _ in full),
+        "survey_cpu_s": min(used for _, used, _ in full),
+        "survey_mb": max(memory for _, _, memory in full),
+        "survey_mb_of_a_tenth": max(memory for _, _, memory in small),
+        "extract_50_mb_s": min(seconds for seconds, _, _ in large),
+        "extract_50_mb_cpu_s": min(used for _, used, _ in large),
+        "extract_50_mb_mb": max(memory for _, _, memory in large),
     }
     held = {
         "survey within 15 s": figures["survey_s"] <= 15 * options.commits / 13_000,
