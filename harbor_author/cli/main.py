@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import io
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -116,7 +118,7 @@ LIFE = (
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit status: 0 all is well, 1 something falls short, 2 it could not be done.",
+    epilog="Exit status: 0 all is well, 1 something falls short, 2 it could not be done, 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="author")
 @click.pass_context
@@ -136,10 +138,15 @@ def main() -> None:
     An `AuthorError` becomes a message and status 2, as does a failing disk or permission; an error that nobody
     foresaw goes, with traceback and versions, to a log file that the message names.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character shows its escape; a Chinese title must not end the run.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(_status())
 
 
 def _status() -> int:
+    stdout = sys.stdout
     try:
         status = cli.main(prog_name="author", standalone_mode=False)
     except AuthorError as error:
@@ -156,14 +163,28 @@ def _status() -> int:
         # The reader (`author list | head`) has what it wanted; the interpreter must not complain at exit.
         sys.stdout = None
         return 0
+    except SystemExit as exit_:
+        if sys.stdout is not stdout:  # click wraps it when the reader of a pipe has gone
+            return 0
+        return exit_.code if isinstance(exit_.code, int) else 0
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
+        if isinstance(error, FileNotFoundError) and error.filename is None and not _here():
+            return _complain("the current folder no longer exists\n  fix: change to one that does")
+        place = f"{error.filename}: " if error.filename else "an output: "
         return _complain(
             f"{place}{error.strerror or error}\n  fix: check permissions and free space, then run it again"
         )
     except Exception as error:
         return _complain(_log_unforeseen(error))
     return status if isinstance(status, int) else 0
+
+
+def _here() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 - asked whether it is there, not where it is
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _complain(text: str) -> int:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import AuthorRunner
+from tests.conftest import REPOSITORY, AuthorRunner
 
 
 def test_init_makes_a_suite_that_the_other_commands_find(author: AuthorRunner, tmp_path: Path) -> None:
@@ -135,9 +138,6 @@ def test_every_command_has_help_with_examples() -> None:
 
 def test_the_first_word_costs_little(author: AuthorRunner) -> None:
     """Importing the command line loads neither docker, git nor jinja2."""
-    import subprocess
-    import sys
-
     code = "import sys, harbor_author.cli.main; print(*sorted({m.split('.')[0] for m in sys.modules}))"
     loaded = set(
         subprocess.run(
@@ -157,3 +157,29 @@ def test_author_alone_shows_the_life_of_a_task(author: AuthorRunner) -> None:
         "prove",
         "re-prove",
     ]
+
+
+def test_a_stream_that_cannot_show_chinese_gets_escapes(author: AuthorRunner, suite_root: Path) -> None:
+    task = suite_root / "tasks" / "H23-x"
+    task.mkdir()
+    (task / "task.toml").write_text('[task]\ndescription = "升级"\n', encoding="utf-8")
+    done = author("list", "--suite", suite_root, env={"PYTHONIOENCODING": "latin-1"})
+    assert done.status == 0, done.err
+    assert "\\u5347\\u7ea7" in done.out
+
+
+def test_a_folder_that_is_gone_is_said(suite_root: Path) -> None:
+    gone = suite_root / "gone"
+    gone.mkdir()
+    script = f"cd {gone} && rmdir {gone} && exec {sys.executable} -m harbor_author list"
+    env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "the current folder no longer exists" in done.stderr
+
+
+def test_a_reader_that_stops_early_is_no_failure(suite_root: Path) -> None:
+    script = f"set -o pipefail; {sys.executable} -m harbor_author list --suite {suite_root} | head -0"
+    env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
