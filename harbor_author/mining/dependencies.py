@@ -53,10 +53,6 @@ class Dependency:
         """Only `dependencies`, `peerDependencies` and `optionalDependencies` reach somebody who installs the plugin."""
         return self.declared in (None, "devDependencies")
 
-    @property
-    def exact(self) -> bool:
-        return self.version is not None and re.fullmatch(r"\d+\.\d+\.\d+[\w.+-]*", self.version) is not None
-
 
 def runtime_dependencies(
     tree: Tree, manifest: Mapping[str, Any] | None, entries: list[str], host: Host

@@ -72,7 +72,6 @@ class Source:
     after: str
     commits: tuple[str, ...]
     subdir: str
-    subject: str
 
 
 @dataclass(frozen=True)
@@ -228,7 +227,6 @@ def _source(repository: Repository, request: ExtractRequest) -> tuple[Source, st
         after=after,
         commits=commits,
         subdir=subdir,
-        subject=repository.commit(after).subject,
     )
     return source, between
 

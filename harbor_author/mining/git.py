@@ -233,9 +233,7 @@ class Repository:
             return None  # a folder of somebody's machine
         return re.sub(r"^(\w+://)[^/@]*@", r"\1", text)
 
-    def log(
-        self, *revisions: str, limit: int | None = None, changes: bool = True, first_parent: bool = False
-    ) -> Iterator[LoggedCommit]:
+    def log(self, *revisions: str, limit: int | None = None, changes: bool = True) -> Iterator[LoggedCommit]:
         """Stream commits, newest first, each with its changes against its only parent; merges are left out.
 
         Memory is flat: one git process, read in chunks.
@@ -257,8 +255,6 @@ class Repository:
             arguments += ["--no-textconv", "--ignore-submodules=none"]
         else:
             arguments += ["--no-patch"]
-        if first_parent:
-            arguments.append("--first-parent")
         if limit is not None:
             arguments.append(f"--max-count={limit}")
         with self._process([*arguments, "--end-of-options", *revisions, "--"]) as process:

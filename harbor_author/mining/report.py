@@ -110,6 +110,8 @@ def extract_text(made: Extracted, *, dry_run: bool, scrubbed: bool) -> str:
         f"  {printable(hint.path)}:{hint.line}: '{printable(hint.name)}' {verb}" for hint in found.hints
     ]
     lines += [f"  note: {printable(remark)}" for remark in found.remarks]
+    if not dry_run and not made.locked:
+        lines.append("  note: the install is not locked: npm is not here, or did not reach its registry")
     if not dry_run:
         lines += ["", "Next:", f"  author validate {made.name.id}", f"  author oracle-check {made.name.id}"]
         lines.append(f"  grep -rn 'TODO(author)' {shlex.quote(str(made.path))}")

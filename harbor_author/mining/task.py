@@ -35,6 +35,7 @@ from harbor_author.suite import Suite, TaskName, next_id, reserve_task, slugify
 
 _SCAFFOLD_ONLY = ("environment/fixture/", "solution/", "tests/judge.mjs", "tests/service.mjs")
 _LOCK_TIMEOUT_S = 90
+_LOCK_FILE = "environment/runtime/package-lock.json"
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,11 @@ class Extracted:
     path: Path
     extraction: Extraction
     files: Mapping[str, TaskFile]
+
+    @property
+    def locked(self) -> bool:
+        """Whether every package that is installed has a lock file's digest."""
+        return not self.extraction.dependencies or _LOCK_FILE in self.files
 
 
 def extract_task(
@@ -229,7 +235,7 @@ def _runtime_install(dockerfile: TaskFile, found: Extraction, *, lock: bool) -> 
     files = {"environment/runtime/package.json": TaskFile(text.encode("utf-8"))}
     lock_text = _lock(text) if lock and known else None
     if lock_text is not None:
-        files["environment/runtime/package-lock.json"] = TaskFile(lock_text)
+        files[_LOCK_FILE] = TaskFile(lock_text)
     command = "ci" if lock_text is not None else "install"
     block = (
         "# What the plugin imports when it starts and its repository does not hold.\n"

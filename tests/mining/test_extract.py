@@ -385,7 +385,9 @@ def test_dependencies_are_found_and_installed_locked(
     assert git_path is not None
     (tmp_path / "bin" / "git").symlink_to(git_path)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    task = extracted(suite_root, tmp_path / "r", marks[2]).path
+    made = extracted(suite_root, tmp_path / "r", marks[2])
+    assert not made.locked
+    task = made.path
     dockerfile = (task / "environment/Dockerfile").read_text()
     assert "npm install --prefix /opt/runtime" in dockerfile
     assert dockerfile.index("/opt/runtime") < dockerfile.index("COPY fixture/")
