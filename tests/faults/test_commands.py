@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import REPOSITORY
 from tests.faults.injection import FAULTS, run
 
 COMMANDS = {
@@ -17,6 +19,7 @@ COMMANDS = {
     "manifest": ["manifest"],
     "retire": ["retire", "H23", "--reason", "leaked"],
     "rename": ["rename", "H23", "H23-renamed"],
+    "extract": ["extract", "<repository>", "HEAD", "--series", "M", "--slug", "migrated"],
 }
 #: A fault at every change would take minutes: this many, spread over the run. scripts/bench-faults takes more.
 POINTS = int(os.environ.get("HARBOR_AUTHOR_FAULT_POINTS", "1"))
@@ -35,9 +38,30 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     markers = "<!-- author:tasks:begin -->\n<!-- author:tasks:end -->\n"
     (root / "README.md").write_text("It contains 9 tasks.\n" + markers)
     (root / "scoring.md").write_text("Total 900 (9 tasks x 100)\n" + markers)
+    make_repository(root.parent / "repository")
     made = run(["new", "--series", "H", "--slug", "first"], root)
     assert made.status == 0, made.err
     return root
+
+
+def make_repository(path: Path) -> None:
+    """A plugin's repository whose second commit is a migration."""
+    path.mkdir()
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    environment |= {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+
+    def git(*arguments: str) -> None:
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments]
+        subprocess.run(command, cwd=path, check=True, capture_output=True, env=environment)
+
+    git("init", "-q")
+    shutil.copy(REPOSITORY / "LICENSE", path / "LICENSE")
+    (path / "package.json").write_text('{"name": "dsh-plugin-x", "version": "1.0.0", "license": "MIT"}\n')
+    (path / "index.js").write_text("export const inject = ['tasks'];\n")
+    git("add", "-A")
+    git("commit", "-qm", "before")
+    (path / "index.js").write_text("export const inject = ['jobs'];\n")
+    git("commit", "-qam", "migrate to the new host")
 
 
 def content(root: Path) -> dict[str, bytes]:
@@ -53,11 +77,13 @@ def temporary(names: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("command", COMMANDS)
+# `extract` starts git and takes seconds a run: it is for the long drill.
+@pytest.mark.parametrize("command", [name for name in COMMANDS if POINTS > 1 or name != "extract"])
 def test_a_fault_at_any_change_leaves_old_or_new(
     prepared: Path, tmp_path: Path, command: str, fault: str
 ) -> None:
-    arguments = COMMANDS[command]
+    repository = str(prepared.parent / "repository")
+    arguments = [repository if word == "<repository>" else word for word in COMMANDS[command]]
     clean = tmp_path / "clean" / "suite"
     shutil.copytree(prepared, clean)
     before = content(clean)
