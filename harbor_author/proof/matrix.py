@@ -179,8 +179,6 @@ def _all_errors(trials: Sequence[Trial], unsteady: Sequence[flaky.Spread]) -> bo
 
 def _ablation_notes(found: ablation.Findings) -> list[str]:
     notes = []
-    if found.total:
-        notes.append(f"kill rate {found.killed}/{found.total} ({100 * found.killed // found.total} %)")
     if found.skipped:
         notes.append(f"{found.skipped} changes were not tried (--budget)")
     if found.unmoved:

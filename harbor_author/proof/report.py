@@ -153,7 +153,8 @@ def _without_repeats(trials: Sequence[Trial]) -> tuple[list[Trial], list[str]]:
 
 def _table(result: ProofResult) -> list[str]:
     """Change against check: what noticed it."""
-    changes = result.details.get("ablation", {}).get("changes", {})
+    ablation = result.details.get("ablation", {})
+    changes = ablation.get("changes", {})
     if not changes:
         return []
     width = max(len(change) for change in changes)
