@@ -41,8 +41,8 @@ if (args[0] === "plugin") {
   else if (code.includes("SEGFAULT")) process.kill(process.pid, "SIGSEGV");
   else if (code.includes("ODD")) console.log("something odd");
   else if (code.includes("FLOOD")) {
-    console.log("x".repeat(3_000_000));
     console.error("dsh: MISSING_CREDENTIAL: no key");
+    console.log("x".repeat(3_000_000));
   } else if (code.includes("apiProxy")) console.log("t: pending (waiting for service: apiProxy)\nt did not activate");
   else console.error(process.env.SICK_HOST ? "host is sick" : "dsh: MISSING_CREDENTIAL: no key");
   if (!code.includes("HANG")) process.exitCode = 1;
