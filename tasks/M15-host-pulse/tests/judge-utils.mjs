@@ -338,6 +338,7 @@ class Judge {
    * Run one declared step in its own process group, with a fixed PATH and an environment of our own.
    * A missing program is an EvaluatorError. A killed step is told apart: exitCode is null then, never 0.
    * @returns {Promise<{exitCode: number|null, signal: string|null, timedOut: boolean, output: string, duration_ms: number}>}
+   *   output: standard output, then standard error
    */
   async exec(step, argv, options = {}) {
     return this.#spawn(step, argv, options).finished;
@@ -354,17 +355,10 @@ class Judge {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...this.#environment(), ...env },
     });
-    // The beginning and the end of a long output are kept: signals of the host stand at either.
-    let head = "";
-    let rest = "";
-    const output = () => stripAnsi(rest.length < OUTPUT_LIMIT ? head + rest : `${head}\n[...]\n${rest}`);
-    const collect = (text) => {
-      const room = OUTPUT_LIMIT - head.length;
-      head += text.slice(0, room);
-      if (text.length > room) rest = (rest + text.slice(Math.max(0, room))).slice(-OUTPUT_LIMIT);
-      onOutput?.(output());
-    };
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", collect);
+    const kept = [child.stdout, child.stderr].map(keep);
+    const output = () => stripAnsi(kept.map(({ text }) => text()).filter(Boolean).join("\n"));
+    const received = () => kept.reduce((sum, { length }) => sum + length(), 0);
+    if (onOutput) for (const stream of [child.stdout, child.stderr]) stream.on("data", () => onOutput(output()));
     const kill = () => killGroup(child.pid);
     let timedOut = false;
     let stopped = false; // ended by us, because it had served its purpose
@@ -390,12 +384,20 @@ class Judge {
           this.log(`${step}: ${timedOut ? "timed out" : stopped ? "stopped" : (signal ?? `exit ${exitCode}`)} after ${duration_ms} ms`);
           resolve({ step, exitCode, signal, timedOut, stopped, output: output(), duration_ms });
         };
-        // A grandchild that left the group may hold the pipes open: do not wait for it.
-        const grace = setTimeout(() => {
-          child.stdout.destroy();
-          child.stderr.destroy();
-          settle();
-        }, 500);
+        // A grandchild that left the group may hold the pipes open: do not wait for it. But on a busy machine the
+        // time may be up before what is in the pipes was read, so a whole turn without data must pass as well.
+        const giveUp = () => {
+          const before = received();
+          setImmediate(() =>
+            setTimeout(() => {
+              if (received() > before) return giveUp();
+              child.stdout.destroy();
+              child.stderr.destroy();
+              settle();
+            }, 20),
+          );
+        };
+        const grace = setTimeout(giveUp, 500);
         child.once("close", settle);
       });
     });
@@ -767,6 +769,23 @@ function named(changes) {
 /** The last non-empty lines of an output, on one line. */
 export function tail(output, lines = 3) {
   return output.split("\n").map((line) => line.trim()).filter(Boolean).slice(-lines).join(" | ").slice(-600);
+}
+
+/**
+ * Collect a stream's text. Of a long one the beginning and the end are kept, and each stream for itself: what a host
+ * says at its end must not be lost between a plugin's flood on the other stream.
+ */
+function keep(stream) {
+  let head = "";
+  let rest = "";
+  let length = 0;
+  stream.setEncoding("utf8").on("data", (text) => {
+    length += text.length;
+    const room = OUTPUT_LIMIT - head.length;
+    head += text.slice(0, room);
+    if (text.length > room) rest = (rest + text.slice(room)).slice(-OUTPUT_LIMIT);
+  });
+  return { length: () => length, text: () => (length <= 2 * OUTPUT_LIMIT ? head + rest : `${head}\n[...]\n${rest}`) };
 }
 
 function killGroup(pid) {
