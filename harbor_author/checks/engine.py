@@ -65,16 +65,19 @@ def validate(
         verdict for batch in _run(batches, work, processes if len(batches) > 1 else 1) for verdict in batch
     ]
     findings = [finding for verdict in verdicts for finding in verdict.findings]
+    findings += work.twice(tasks, verdicts)
     findings += work.stale(tasks, verdicts)
     return Report(tuple(findings), tuple(task.label for task in tasks))
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One task's findings, and which suppressions of author.toml silenced something."""
+    """One task's findings, which suppressions of author.toml silenced something, and the name that it claims."""
 
     findings: tuple[Finding, ...]
     used: frozenset[Suppression]
+    name: str | None
+    name_line: int | None
 
 
 #: What a forked worker inherits; a suite does not survive pickling cheaply, and need not.
@@ -171,7 +174,30 @@ class _Work:
                     line, column = files.where(*item.key)
                     message = f"'{item.rule}' is suppressed, but there is nothing to suppress"
                     kept.append(self.bind(stale, files, Problem(message, "task.toml", line, column)))
-        return Verdict(tuple(in_order(kept)), frozenset(used & set(shared)))
+        name = files.table("task").get("name")
+        known = name if isinstance(name, str) and _TWICE in ran else None
+        return Verdict(
+            tuple(in_order(kept)), frozenset(used & set(shared)), known, files.where("task", "name")[0]
+        )
+
+    def twice(self, tasks: Sequence[Task], verdicts: Sequence[Verdict]) -> list[Finding]:
+        """Tasks of one run that have the same [task] name."""
+        rule = all_rules()[_TWICE]
+        first: dict[str, Task] = {}
+        found = []
+        for task, verdict in zip(tasks, verdicts, strict=True):
+            if verdict.name is None:
+                continue
+            other = first.setdefault(verdict.name, task)
+            if other is not task:
+                weight = self.plan(task).severity.get(rule.name, rule.severity)
+                path = printable(str(task.path / "task.toml"))
+                message = printable(f"[task] name '{verdict.name}' is also that of {other.name}")
+                label = printable(task.label)
+                found.append(
+                    Finding(label, rule.name, weight, path, verdict.name_line, None, message, rule.fix)
+                )
+        return found
 
     def stale(self, tasks: Sequence[Task], verdicts: Sequence[Verdict]) -> list[Finding]:
         """Suppressions of author.toml that silenced nothing in a run over all tasks that they could concern."""
@@ -200,5 +226,7 @@ class _Work:
         return found
 
 
+#: A rule about several tasks, so its findings are made when all verdicts are there.
+_TWICE = "duplicate-task-name"
 #: Findings about the means of suppression, or about our own failure, cannot be suppressed.
 _ALWAYS = frozenset({"rule-crashed", "bad-suppression", "unused-suppression", "expired-suppression"})

@@ -66,9 +66,10 @@ def test_every_rule_has_a_fault_and_a_near_miss() -> None:
     assert set(all_rules()) - missed == _ELSEWHERE
 
 
-#: Tested where what they need can be made: a rule that crashes, a program that is missing, suppressions.
+#: Tested where what they need can be made: several tasks, a rule that crashes, a program that is missing, suppressions.
 _ELSEWHERE = {
     "rule-crashed",
+    "duplicate-task-name",
     "missing-checker",
     "unreadable-file",
     "bad-suppression",

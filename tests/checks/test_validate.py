@@ -60,7 +60,7 @@ def test_warnings_do_not_fail(tmp_path: Path, author: AuthorRunner) -> None:
 
 def test_dataset_names_every_child(tmp_path: Path, author: AuthorRunner) -> None:
     for name in ("one", "two"):
-        sound_task(tmp_path / "tasks" / name)
+        sound_task(tmp_path / "tasks" / name).change("task.toml", "word-count", name)
     (tmp_path / "tasks/leftover").mkdir()
     (tmp_path / "tasks/notes.txt").write_text("no task")
     ran = author("validate", tmp_path / "tasks", "--json")
@@ -214,12 +214,27 @@ def test_many_processes_find_the_same(tmp_path: Path) -> None:
     tasks = []
     for number in range(60):
         draft = sound_task(tmp_path / f"words-{number:02}")
+        draft.change("task.toml", "demo/word-count", f"demo/words-{number}")
         if number % 7 == 0:
             draft.before("pkill -f bash")
         tasks.append(task_at(draft.root))
     alone, together = validate(tasks, jobs=1), validate(tasks, jobs=4)
     assert alone == together
     assert alone.summary.errors == 9
+
+
+def test_a_name_used_twice(tmp_path: Path) -> None:
+    tasks = [task_at(sound_task(tmp_path / name).root) for name in ("one", "two", "three")]
+    (tmp_path / "three/task.toml").write_text(
+        (tmp_path / "three/task.toml").read_text().replace("word-count", "third")
+    )
+    assert validate(tasks).findings == ()
+    (finding,) = validate(
+        tasks, select=["harbor"], ignore=["shared-verifier", "root-agent", "unpinned-image"]
+    ).findings
+    assert (finding.task, finding.rule, finding.severity) == ("two", "duplicate-task-name", "error")
+    assert "also that of one" in finding.message
+    assert finding.line == 4
 
 
 def test_huge_and_odd_files_are_data(tmp_path: Path) -> None:

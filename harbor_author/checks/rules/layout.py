@@ -125,6 +125,20 @@ def no_oracle(files: TaskFiles) -> Iterator[Problem]:
     yield Problem(f"{path} is missing: nothing shows that the task can be solved", path)
 
 
+@rule(name="duplicate-task-name", pack="harbor", severity="error", default=False)
+def duplicate_task_name(files: TaskFiles) -> Iterator[Problem]:
+    """Two tasks that are checked together have the same [task] name.
+
+    Why: a task was copied to start another and kept its name; in the registry one replaced the other, and a dataset of
+        forty had thirty-nine. Off unless it is selected: variants of one task are often checked side by side.
+    Bad: two directories with name = "org/sum-report"
+    Good: a name of its own for each task
+    Fix: rename one of them.
+    """
+    # The engine makes these findings, for one task alone does not know of the others.
+    yield from ()
+
+
 @rule(name="bad-step-name", pack="harbor", severity="error")
 def bad_step_name(files: TaskFiles) -> Iterator[Problem]:
     """A step's name is no portable directory name, stands twice, or names no directory.
