@@ -10,6 +10,7 @@ from harbor_author.mining.conditions import Condition, Reading
 from harbor_author.mining.dependencies import Dependency, runtime_dependencies
 from harbor_author.mining.edits import Edit, prepare, scrub_fixture
 from harbor_author.mining.errors import MiningError
+from harbor_author.mining.facts import is_source
 from harbor_author.mining.git import Repository
 from harbor_author.mining.git_open import open_repository
 from harbor_author.mining.git_stream import BlobReader
@@ -107,6 +108,11 @@ class Extraction:
     remarks: tuple[str, ...] = field(default=())
 
     @property
+    def is_plugin(self) -> bool:
+        """Whether there is something that a judge may ask to be still there: a manifest and code."""
+        return "package.json" in self.after and any(is_source(path) for path in self.after)
+
+    @property
     def cards(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(card for point in self.points for card in point.point.cards))
 
@@ -159,9 +165,13 @@ def read_extraction(request: ExtractRequest, *, known_cards: Sequence[str], host
     static = any(point.points for point in points)
     runtime = (
         choose_runtime(after, manifest_after, host, static=static)
-        if host_runs
+        if host_runs and manifest_after is not None
         else Runtime(kind="none", bundles=(), checks=())
     )
+    if host_runs and manifest_after is None:
+        remarks.append(
+            "there is no package.json that the host could load: is the plugin in a folder (--subdir)?"
+        )
     if runtime.kind == "none":
         points = _share(points, 100)
         if not static:

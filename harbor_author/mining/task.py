@@ -153,6 +153,7 @@ def _words(found: Extraction) -> dict[str, Any]:
         "all_points": points,
         "runtime": found.runtime,
         "contexts": list(found.contexts),
+        "is_plugin": found.is_plugin,
         "trap": [condition_words(condition) for condition in found.trap],
         "trap_cap": TRAP_CAP,
         "copies": len(found.plan.copies),

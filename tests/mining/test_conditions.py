@@ -9,9 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from harbor_author.mining import ExtractRequest, extract_task
 from harbor_author.mining.conditions import Condition, Reading
 from harbor_author.mining.states import Tree, TreeFile
+from harbor_author.scaffold import TaskRequest
+from harbor_author.suite import find_suite
 from tests.conftest import REPOSITORY
+from tests.mining.history import File, History
+from tests.mining.replay import LICENSE
+from tests.mining.trees import solved
 
 SOURCES = {
     "list.js": "export const inject = ['jobs', \"webServer\", `llm`]\n",
@@ -163,3 +169,57 @@ def test_javascript_answers_alike(tmp_path: Path) -> None:
         question for question, got, right in zip(QUESTIONS, answers, expected(), strict=True) if got != right
     ]
     assert wrong == []
+
+
+def score(node: str, judge: Path, fixture: Path, baseline: Path, work: Path) -> int:
+    """What a generated judge without a host gives a tree."""
+    places = {"fixture": fixture, "baseline": baseline, "work_root": work}
+    text = judge.read_text("utf-8")
+    given = "".join(f"  {name}: {json.dumps(str(path))},\n" for name, path in places.items())
+    changed = judge.with_name(f"judge-{fixture.parent.name}.mjs")
+    changed.write_text(text.replace("  time_limit_s: 600,\n", "  time_limit_s: 600,\n" + given), "utf-8")
+    done = subprocess.run([node, changed], capture_output=True, text=True, timeout=30, check=True)
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert "error" not in result, result
+    return int(result["score"])
+
+
+@pytest.mark.node
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"app.py": "print('a')\n"}, {"app.py": "print('brand new')\n"}),
+        ({"data.bin": b"\x00\x01"}, {"data.bin": b"\x00\x02"}),
+        ({"old.txt": "1\n"}, {"old.txt": None, "new.txt": "2\n"}),
+        ({"src/a.js": "export const inject = ['tasks']\n"}, {"src/a.js": "export const inject = ['jobs']\n"}),
+    ],
+    ids=["another language", "binary", "files", "no manifest"],
+)
+def test_a_generated_judge_gives_the_reference_everything(
+    before: dict[str, File], after: dict[str, File], tmp_path: Path, suite_root: Path
+) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no Node.js on PATH")
+    with (suite_root / "author.toml").open("a") as settings:
+        settings.write('\n[series.K]\ntitle = "kiosk"\nmode = "mutable"\nhost = "none"\n')
+    history = History(tmp_path / "r")
+    history.commit("start", {"LICENSE": LICENSE, **before})
+    history.commit("step", after)
+    marks = history.write()
+    task = extract_task(
+        find_suite(suite_root),
+        ExtractRequest(repository=tmp_path / "r", commit=marks[2]),
+        TaskRequest(series="K"),
+    ).path
+    baseline = task / "environment" / "fixture"
+    result = solved(task, tmp_path / "oracle")
+    (tmp_path / "touched").mkdir()
+    touched = tmp_path / "touched" / "fixture"
+    shutil.copytree(baseline, touched)
+    (touched / "unrelated.txt").write_text("x")
+    work = tmp_path / "work"
+    work.mkdir()
+    judge = task / "tests" / "judge.mjs"
+    assert score(node, judge, result, baseline, work) == 100
+    assert score(node, judge, touched, baseline, work) == 0
