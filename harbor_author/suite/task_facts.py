@@ -72,9 +72,10 @@ def _likely_kind(task: Task) -> Kind:
 
 
 def _breakdown(task: Task, judge: str) -> tuple[tuple[str, str], ...]:
+    # The judge of a report takes its checks from the ground truth; what it declares is for when that cannot be read.
+    rubric = _rubric(task.path / "tests" / "ground-truth.json")
     match = _CHECKS.search(judge)
-    found = tuple((check[2], check[3]) for check in _CHECK.finditer(match[1])) if match else ()
-    return found or _rubric(task.path / "tests" / "ground-truth.json")
+    return rubric or (tuple((check[2], check[3]) for check in _CHECK.finditer(match[1])) if match else ())
 
 
 def _rubric(path: Path) -> tuple[tuple[str, str], ...]:

@@ -36,7 +36,9 @@ def add_task(
     (task / "tests" / "judge.mjs").write_text(JUDGE.format(id=name.split("-")[0], title=title))
     if written:
         findings = {"findings": [{"id": "one"}, {"id": "two"}], "rubric": {"points": {"one": 3, "two": 1}}}
-        (task / "tests" / "judge.mjs").write_text("// Not judged: wording\nlet checks = [];\n")
+        (task / "tests" / "judge.mjs").write_text(
+            "// Not judged: wording\nlet checks = [{ id: 'report', points: 100 }];\n"
+        )
         (task / "tests" / "ground-truth.json").write_text(json.dumps(findings))
     return task
 
