@@ -8,6 +8,7 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from harbor_author import __version__
@@ -22,6 +23,7 @@ from harbor_author.proof.verdict import Trial
 from harbor_author.suite import HostSettings, Task
 
 FILE_NAME = "proof.json"
+VERDICTS = ("pass", "fail", "error")
 SCHEMA = "harbor-author/proof@1"
 #: Raised when a trial means something else than before: every older receipt is stale then.
 TRIAL_SEMANTICS = 1
@@ -73,8 +75,8 @@ class Receipt:
 
     @property
     def trials(self) -> list[dict[str, Any]]:
-        trials = self.document.get("trials")
-        return [trial for trial in trials if isinstance(trial, dict)] if isinstance(trials, list) else []
+        trials: list[dict[str, Any]] = self.document["trials"]
+        return trials
 
     @property
     def names(self) -> set[str]:
@@ -212,9 +214,54 @@ def read_receipt(task: Task) -> Receipt | None:
         raise ProofError(
             f"cannot be read as a receipt ({error})", path=path, hint="remove it and prove again"
         ) from error
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA or not _is_well_formed(document):
         raise ProofError("is no receipt of this version", path=path, hint="prove the task again")
     return Receipt(path, document)
+
+
+def _is_well_formed(document: Mapping[str, Any]) -> bool:
+    """Whether what is shown of a receipt has the types that we write: it is a file of the task, so anybody's."""
+    trials, ablation = document.get("trials"), document.get("ablation")
+    return (
+        document.get("verdict") in VERDICTS
+        and isinstance(document.get("inputs"), dict)
+        and isinstance(trials, list)
+        and all(isinstance(trial, dict) and _is_trial(trial) for trial in trials)
+        and (ablation is None or (isinstance(ablation, dict) and _is_ablation(ablation)))
+    )
+
+
+def _is_trial(trial: Mapping[str, Any]) -> bool:
+    return (
+        isinstance(trial.get("name"), str)
+        and trial.get("verdict") in VERDICTS
+        and all(_is_number(trial.get(key)) for key in ("reward", "score", "max", "duration_s"))
+        and isinstance(trial.get("cause"), (str, NoneType))
+        and _is_texts(trial.get("leftovers", []))
+    )
+
+
+def _is_ablation(ablation: Mapping[str, Any]) -> bool:
+    changes = ablation.get("changes")
+    return (
+        all(isinstance(ablation.get(key), int) for key in ("killed", "total"))
+        and isinstance(changes, dict)
+        and all(
+            isinstance(row, dict)
+            and isinstance(row.get("state"), str)
+            and _is_number(row.get("reward"))
+            and _is_texts(row.get("by"))
+            for row in changes.values()
+        )
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def check_receipt(
@@ -232,9 +279,7 @@ def check_receipt(
         return Currency("broken", (error.message,))
     if receipt is None:
         return Currency("missing")
-    old = receipt.document.get("inputs")
-    if not isinstance(old, dict):
-        return Currency("broken", ("it has no inputs",), receipt=receipt)
+    old = receipt.document["inputs"]
     try:
         inputs = gather_inputs(task, {}, with_package=False)
     except (IntegrityError, ProofError, OSError) as error:

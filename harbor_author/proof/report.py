@@ -166,6 +166,9 @@ def _table(result: ProofResult) -> list[str]:
         lines.append(
             f"    {change.ljust(width)}  {reward.rjust(5)}  {said.get(row['state'], row['state'].upper())}"
         )
+    killed, total = ablation["killed"], ablation["total"]
+    if total:
+        lines.append(f"  kill rate {killed}/{total} ({100 * killed // total} %)")
     return lines
 
 

@@ -112,6 +112,32 @@ def test_a_broken_receipt_is_said_to_be(tmp_path: Path, content: str) -> None:
     assert state(task).state == "broken"
 
 
+SPOILT: dict[str, Callable[[dict], object]] = {
+    "verdict": lambda receipt: receipt.update(verdict="perfect"),
+    "no trials": lambda receipt: receipt.pop("trials"),
+    "a reward of text": lambda receipt: receipt["trials"][0].update(reward="1"),
+    "a verdict of a trial": lambda receipt: receipt["trials"][0].update(verdict="skip"),
+    "a trial that is none": lambda receipt: receipt["trials"].append(3),
+    "leftovers": lambda receipt: receipt["trials"][0].update(leftovers="x"),
+    "a table": lambda receipt: receipt.update(ablation={"changes": {"x": {}}, "killed": 0, "total": 0}),
+    "inputs": lambda receipt: receipt.update(inputs=[]),
+}
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_a_receipt_of_other_types_is_broken_and_no_command_stumbles(
+    author: AuthorRunner, tmp_path: Path, what: str
+) -> None:
+    task = proved(tmp_path)
+    path = task.path / "proof.json"
+    document = json.loads(path.read_text())
+    SPOILT[what](document)
+    path.write_text(json.dumps(document))
+    assert state(task).state == "broken"
+    ran = author("proof", "show", task.path, env={"DOCKER_HOST": "unix:///nowhere.sock"})
+    assert "answer: broken" in ran.out
+
+
 def test_a_receipt_is_the_same_text_for_the_same_proof(tmp_path: Path) -> None:
     task = proved(tmp_path)
     text = (task.path / "proof.json").read_text()
