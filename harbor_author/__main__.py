@@ -1,5 +1,5 @@
 """`python -m harbor_author` is `author`."""
 
-from harbor_author.cli.main import main
+from harbor_author.cli.entry import main
 
 main()

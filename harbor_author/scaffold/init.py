@@ -188,7 +188,7 @@ class _Findings:
             if "/" in full:
                 self.suites[full.partition("/")[0]] += 1
         except SuiteError as error:
-            self.notes.append(f"{path.name}: {error.message}")
+            self.notes.append(f"{path.name}: its task.toml {error.message}")
         for key, pattern in _PINS.items():
             match = pattern.search(_text(path / "environment" / "Dockerfile"))
             if match:

@@ -12,7 +12,7 @@ from typing import Any
 
 from harbor_author.suite.cards import CardSet, load_cards
 from harbor_author.suite.errors import SuiteError
-from harbor_author.suite.ids import TaskId, TaskName, parse_ranges, parse_task_id, parse_task_name
+from harbor_author.suite.ids import TaskId, TaskName, parse_ranges, parse_task_name
 from harbor_author.suite.settings import FILE_NAME, MODES, Settings, load_settings
 
 
@@ -192,6 +192,10 @@ def _owner(path: Path, suite: Suite | None) -> Suite | None:
 
 
 def _suggestion(argument: str, suite: Suite) -> str:
+    named = parse_task_name(argument)
+    retired = suite.settings.retired.get(named.id if named else argument)
+    if retired:
+        return f"it is retired: {retired}"
     tasks = suite.tasks()
     if not tasks:
         return "the suite has no tasks yet: 'author new --series H' makes one"
@@ -206,10 +210,7 @@ def _suggestion(argument: str, suite: Suite) -> str:
     if near:
         return f"did you mean '{near[0]}'?"
     known = ", ".join(task.label for task in tasks[:8])
-    hint = f"the suite has {known}" + (", ..." if len(tasks) > 8 else "")
-    if parse_task_id(argument) and str(argument) in suite.settings.retired:
-        hint = f"{argument} is retired: {suite.settings.retired[argument]}"
-    return hint
+    return f"the suite has {known}" + (", ..." if len(tasks) > 8 else "")
 
 
 def task_mode(task: Task, document: Mapping[str, Any]) -> str:

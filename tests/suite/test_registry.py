@@ -103,6 +103,13 @@ def test_a_task_that_is_not_there(suite_root: Path, argument: str, word: str) ->
     assert word in str(caught.value)
 
 
+def test_a_retired_task_is_said_to_be(suite_root: Path) -> None:
+    append(suite_root, 'retired = { H4 = "answer leaked" }\n')
+    (suite_root / "tasks" / "H23-a").mkdir()
+    with pytest.raises(SuiteError, match="it is retired: answer leaked"):
+        resolve_tasks(["H4"], find_suite(suite_root))
+
+
 def test_an_id_used_twice_is_ambiguous(suite_root: Path) -> None:
     (suite_root / "tasks" / "H23-a").mkdir()
     (suite_root / "tasks" / "H23-b").mkdir()
