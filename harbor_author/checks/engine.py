@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 
@@ -44,7 +44,8 @@ def validate(
         today: the day by which suppressions expire.
 
     Raises:
-        CheckError: an option names no rule, or there is no task at all.
+        CheckError: an option names no rule, there is no task at all, or this machine cannot do it (no room for
+            temporary files, a process died).
     """
     if not tasks:
         raise CheckError("no task to validate", hint="name a task, or run inside a suite that has one")
@@ -93,6 +94,8 @@ def _run(batches: Sequence[Sequence[Task]], work: _Work, processes: int) -> Iter
     try:
         with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
             return list(pool.map(_run_inherited, range(len(batches))))
+    except BrokenExecutor as error:
+        raise CheckError("a process that checks tasks died", hint="try again with --jobs 1") from error
     finally:
         _inherited = None
 
@@ -116,7 +119,14 @@ class _Work:
 
     def batch(self, tasks: Sequence[Task]) -> list[Verdict]:
         contexts = [TaskFiles(task, today=self.today) for task in tasks]
-        programs = external.Run(contexts)
+        try:
+            programs = external.Run(contexts)
+        except OSError as error:
+            raise CheckError(
+                f"bash, node and shellcheck cannot be given the scripts: {error.strerror}",
+                path=error.filename,
+                hint="make room in the temporary directory",
+            ) from error
         rules = [self.plan(files.task).for_task(files) for files in contexts]
         found = [
             [finding for rule in chosen if not rule.late for finding in self.apply(rule, files)]

@@ -164,7 +164,7 @@ def test_dry_run_shows_and_changes_nothing(tmp_path: Path, author: AuthorRunner)
     ran = author("fix", "--json", cwd=tmp_path / "suite")
     document = json.loads(ran.out)
     assert ran.status == 0
-    assert document["schema"] == "harbor-author/fix/1"
+    assert document["schema"] == "author/fix/1"
     assert [change["rules"] for change in document["changes"]] == [["crlf-line-ends"]]
     assert b"\r" not in (draft.root / "tests/test.sh").read_bytes()
     assert (draft.root / "tests/test.sh").stat().st_mode & 0o777 == 0o755

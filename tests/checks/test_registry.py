@@ -87,7 +87,7 @@ def test_explain(author: AuthorRunner) -> None:
 
 def test_rules(author: AuthorRunner) -> None:
     document = json.loads(author("rules", "--json").out)
-    assert document["schema"] == "harbor-author/rules/1"
+    assert document["schema"] == "author/rules/1"
     assert {entry["name"] for entry in document["rules"]} == set(all_rules())
     fields = {
         "name",

@@ -25,7 +25,7 @@ def test_a_sound_task_has_no_finding(tmp_path: Path, author: AuthorRunner) -> No
     ran = author("validate", draft.root, "--json")
     assert ran.status == 0
     assert json.loads(ran.out) == {
-        "schema": "harbor-author/validate/1",
+        "schema": "author/validate/1",
         "findings": [],
         "summary": {"tasks": 1, "errors": 0, "warnings": 0, "notes": 0},
     }
@@ -235,6 +235,29 @@ def test_a_name_used_twice(tmp_path: Path) -> None:
     assert (finding.task, finding.rule, finding.severity) == ("two", "duplicate-task-name", "error")
     assert "also that of one" in finding.message
     assert finding.line == 4
+
+
+def test_no_room_for_temporary_files(tmp_path: Path, author: AuthorRunner) -> None:
+    sound_task(tmp_path / "words")
+    (tmp_path / "file").write_text("")
+    ran = author("validate", "words", env={"XDG_CACHE_HOME": str(tmp_path / "none")}, cwd=tmp_path)
+    assert ran.status == 0
+    script = "import tempfile, sys; tempfile.tempdir = sys.argv.pop(1); from harbor_author.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "file"), "validate", "words"],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "XDG_CACHE_HOME": str(tmp_path / "new"),
+        },
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "cannot be given the scripts" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_huge_and_odd_files_are_data(tmp_path: Path) -> None:
