@@ -92,7 +92,7 @@ def command(
     if dry_run:
         say("\nDry run complete. Pipeline validated \u2014 skipping API calls.\n")
         if as_json:
-            print_json({"schema": "harbor-author/bench/1", "dryRun": True, "agents": agents, "fixtures": ids})
+            print_json({"schema": "author/bench/1", "dryRun": True, "agents": agents, "fixtures": ids})
         return 0
     ask = bench.anthropic_model(model, timeout_s=timeout_s)
     destination = output_dir or folder / "results"
@@ -113,5 +113,5 @@ def command(
     say("\nBenchmark complete.\n\n")
     sys.stdout.flush()
     if as_json:
-        print_json({"schema": "harbor-author/bench/1", **document, "files": [str(path) for path in files]})
+        print_json({"schema": "author/bench/1", **document, "files": [str(path) for path in files]})
     return 1 if failed_count(results) else 0

@@ -34,7 +34,7 @@ def command(task: str, folder: Path | None, suite_dir: Path | None, as_json: boo
     (chosen,) = resolve_tasks([task], suite)
     calibration = calibrate(chosen, folder=folder)
     if as_json:
-        print_json({"schema": "harbor-author/calibrate/1", "task": chosen.label, **calibration.to_json()})
+        print_json({"schema": "author/calibrate/1", "task": chosen.label, **calibration.to_json()})
     else:
         from harbor_author.output.tables import table
         from harbor_author.output.text import printable

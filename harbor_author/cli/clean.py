@@ -62,7 +62,7 @@ def _report(removed: Sequence[tuple[str, str, str]], dry_run: bool, as_json: boo
     if as_json:
         print_json(
             {
-                "schema": "harbor-author/clean@1",
+                "schema": "author/clean/1",
                 "dry_run": dry_run,
                 "removed": [{"kind": kind, "name": name, "task": task} for kind, name, task in removed],
             }

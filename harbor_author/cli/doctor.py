@@ -29,7 +29,7 @@ def command(suite_dir: Path | None, as_json: bool, install_host: bool) -> int:
     if as_json:
         print_json(
             {
-                "schema": "harbor-author/doctor@1",
+                "schema": "author/doctor/1",
                 "checks": [
                     {"name": item.name, "status": item.status, "found": item.found, "remedy": item.remedy}
                     for item in found

@@ -138,6 +138,8 @@ def main() -> None:
     An `AuthorError` becomes a message and status 2, as does a failing disk or permission; an error that nobody
     foresaw goes, with traceback and versions, to a log file that the message names.
     """
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - closed by the caller: nobody reads
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character shows its escape; a Chinese title must not end the run.
         if isinstance(stream, io.TextIOWrapper):

@@ -32,7 +32,7 @@ def show(tasks: tuple[str, ...], every: bool, suite_dir: Path | None, as_json: b
             {**item.document(), "receipt": item.currency.receipt.document if item.currency.receipt else None}
             for item in found
         ]
-        print_json({"schema": "harbor-author/proof-show@1", "receipts": receipts})
+        print_json({"schema": "author/proof-show/1", "receipts": receipts})
     else:
         for item in found:
             for line in details(item):
@@ -52,7 +52,7 @@ def check(tasks: tuple[str, ...], every: bool, suite_dir: Path | None, as_json: 
 
     found = look_at(select_tasks(tasks, every, suite_dir))
     if as_json:
-        print_json({"schema": "harbor-author/proof-check@1", "receipts": [item.document() for item in found]})
+        print_json({"schema": "author/proof-check/1", "receipts": [item.document() for item in found]})
     else:
         for item in found:
             for line in lines(item):

@@ -60,7 +60,7 @@ def summarize(folders: tuple[Path, ...], base: tuple[Path, ...], form: str, as_j
     if as_json or form == "json":
         print_json(
             {
-                "schema": "harbor-author/runs/1",
+                "schema": "author/runs/1",
                 "groups": [summary.to_json() for summary in summaries],
                 "comparison": comparison.to_json() if comparison else None,
             }

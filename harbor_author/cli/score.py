@@ -52,7 +52,7 @@ def command(report: Path, truth_path: Path, parser: str, as_json: bool) -> int:
     if as_json:
         print_json(
             {
-                "schema": "harbor-author/score/1",
+                "schema": "author/score/1",
                 "report": str(report),
                 "truth": str(truth_path),
                 "parser": parser,

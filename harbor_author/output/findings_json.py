@@ -8,7 +8,7 @@ from typing import Any
 from harbor_author.checks import Report
 from harbor_author.output.findings_text import relative
 
-SCHEMA = "harbor-author/validate/1"
+SCHEMA = "author/validate/1"
 
 
 def document(report: Report, *, base: Path) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def render(changes: Sequence[Change], *, applied: bool) -> str:
 def document(changes: Sequence[Change], *, base: Path, applied: bool) -> dict[str, Any]:
     """Shape: `{schema, applied, changes: [{task, path, rules, executable, diff}]}`."""
     return {
-        "schema": "harbor-author/fix/1",
+        "schema": "author/fix/1",
         "applied": applied,
         "changes": [
             {

@@ -49,7 +49,7 @@ def listing(rules: Iterable[Rule]) -> str:
 def document(rules: Iterable[Rule]) -> dict[str, Any]:
     """Shape: `{schema, rules: [{name, pack, theme, severity, default, harbor, fixable, what, why, ...}]}`."""
     return {
-        "schema": "harbor-author/rules/1",
+        "schema": "author/rules/1",
         "rules": [
             {
                 "name": rule.name,

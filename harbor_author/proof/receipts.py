@@ -24,7 +24,7 @@ from harbor_author.suite import HostSettings, Task
 
 FILE_NAME = "proof.json"
 VERDICTS = ("pass", "fail", "error")
-SCHEMA = "harbor-author/proof@1"
+SCHEMA = "author/proof/1"
 #: Raised when a trial means something else than before: every older receipt is stale then.
 TRIAL_SEMANTICS = 1
 

@@ -13,7 +13,7 @@ from harbor_author.proof.programme import ABLATION_PREFIX
 from harbor_author.proof.verdict import Trial
 from harbor_author.proof.workflow import ProofResult
 
-SCHEMA = "harbor-author/oracle-check@1"
+SCHEMA = "author/oracle-check/1"
 _TAIL_LINES = 15
 #: What a judge prints when something in it went wrong, although it gave a reward in the end.
 _TROUBLE = re.compile(

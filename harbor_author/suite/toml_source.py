@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +44,8 @@ def read_text(path: Path) -> str:
         SuiteError: it cannot be read, is not UTF-8 (the line is named), or begins with a byte-order mark.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe would wait for ever
+            raise SuiteError("is no regular file", path=path, hint="put the file itself there, or remove it")
         data = path.read_bytes()
     except OSError as error:
         raise SuiteError(

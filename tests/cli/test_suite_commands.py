@@ -183,3 +183,10 @@ def test_a_reader_that_stops_early_is_no_failure(suite_root: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_closed_output_is_no_fault(suite_root: Path) -> None:
+    script = f"exec {sys.executable} -m harbor_author list --suite {suite_root} >&-"
+    env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

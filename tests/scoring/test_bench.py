@@ -464,7 +464,7 @@ def test_the_command_with_failures(author: AuthorRunner, bench: Callable[..., Be
     )
     assert ran.status == 1
     document = json.loads(ran.out)
-    assert document["schema"] == "harbor-author/bench/1"
+    assert document["schema"] == "author/bench/1"
     assert document["diagnostics"]["completion"]["failureReasonsA"] == {"api": 1}
     assert "Running careful on first... FAILED (" in ran.err
     assert "\x1b" not in ran.err

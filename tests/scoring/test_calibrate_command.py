@@ -59,7 +59,7 @@ def run(author: AuthorRunner, task: Path, *more: str) -> tuple[int, Any]:
 def test_everything_as_declared(author: AuthorRunner, task: Path) -> None:
     status, document = run(author, task)
     assert (status, document["summary"]["missed"]) == (0, 0)
-    assert document["schema"] == "harbor-author/calibrate/1"
+    assert document["schema"] == "author/calibrate/1"
     scores = {report["name"]: report["score"] for report in document["reports"]}
     assert scores["english.md"] == scores["chinese.md"] == 100
     assert scores["(card IDs)"] == scores["(instruction)"] == scores["(nothing)"] == 0

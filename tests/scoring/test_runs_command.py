@@ -69,7 +69,7 @@ def summarize(author: AuthorRunner, *arguments: Any) -> tuple[int, Any]:
 
 def test_statistics_of_a_task(author: AuthorRunner, job: Callable[..., Path]) -> None:
     status, document = summarize(author, job("one", {"h23": [1, 0, 0.5, 1.0], "h24": [0.25]}))
-    assert (status, document["schema"]) == (0, "harbor-author/runs/1")
+    assert (status, document["schema"]) == (0, "author/runs/1")
     (group,) = document["groups"]
     assert group["tasks"][0] == {
         "task": "suite/h23",

@@ -38,7 +38,7 @@ def test_json_names_the_words(author: AuthorRunner, files: Path) -> None:
     ran = author("score", "report.md", "--truth", "truth.json", "--json", cwd=files)
     assert ran.status == 0
     document = json.loads(ran.out)
-    assert document["schema"] == "harbor-author/score/1"
+    assert document["schema"] == "author/score/1"
     assert document["match"]["matchedIds"] == ["service"]
     assert document["matched"][0]["words"] == {"holds": ["tasks", "jobs"], "lacks": [], "required": 2}
     missed = {one["id"]: one for one in document["missed"]}

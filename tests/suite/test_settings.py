@@ -1,10 +1,18 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from harbor_author.suite import HostSettings, SuiteError, find_suite, find_suite_or_none, load_settings
+from harbor_author.suite import (
+    HostSettings,
+    SuiteError,
+    find_suite,
+    find_suite_or_none,
+    load_settings,
+    read_text,
+)
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -122,3 +130,9 @@ def test_a_value_cannot_forge_lines_of_output(tmp_path: Path) -> None:
         load_settings(write(tmp_path, '[suite]\nname = "a\\nauthor: all is well\\u001b[2J"\n'))
     assert str(caught.value).count("\n") == 1
     assert "\x1b" not in str(caught.value)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "task.toml")
+    with pytest.raises(SuiteError, match="is no regular file"):
+        read_text(tmp_path / "task.toml")
