@@ -25,7 +25,7 @@ from harbor_author.integrity.fixture import Evidence, reap_orphans, tally, with_
 from harbor_author.integrity.grading import Grade, probe_baseline, run_grader
 from harbor_author.integrity.locks import directory_lock
 from harbor_author.integrity.owner import is_orphan, owner_alive, owner_token
-from harbor_author.integrity.package import package_digest, package_files
+from harbor_author.integrity.package import check_plain, package_digest, package_files
 from harbor_author.integrity.ports import PortAllocator
 from harbor_author.integrity.redaction import redact, truncate
 from harbor_author.integrity.removal import remove_tree
@@ -47,6 +47,7 @@ __all__ = [
     "RunReport",
     "TaskDefinitionError",
     "TaskReport",
+    "check_plain",
     "comparable",
     "copy_tree",
     "deviations",

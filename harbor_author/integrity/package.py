@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harbor_author.integrity.errors import IntegrityError, printable
-from harbor_author.integrity.tree import CHUNK, MAX_DEPTH
+from harbor_author.integrity.tree import CHUNK, IGNORED_NAMES, MAX_DEPTH
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec, PathSpec
@@ -40,6 +40,33 @@ def package_digest(task_dir: Path) -> str:
     for relative in package_files(task_dir):
         digest.update(f"{relative}\0{file_digest(task_dir / relative)}\n".encode())
     return f"sha256:{digest.hexdigest()}"
+
+
+def check_plain(task_dir: Path) -> None:
+    """See that a task holds nothing but directories and regular files, before any file of it is read.
+
+    By listing and stat alone; directories that trees leave out (`tree.IGNORED_NAMES`) are not entered.
+
+    Raises:
+        IntegrityError: it is no directory, holds a link or a special file, or cannot be listed.
+    """
+    pending = [""]
+    while pending:
+        relative = pending.pop()
+        try:
+            with os.scandir(task_dir / relative) as listing:
+                entries = [entry for entry in listing if entry.name not in IGNORED_NAMES]
+            for entry in entries:
+                path = f"{relative}/{entry.name}" if relative else entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(path)
+                elif not entry.is_file(follow_symlinks=False):
+                    what = "a symbolic link" if entry.is_symlink() else "not a regular file"
+                    raise IntegrityError(f"is {what}, which a task may not hold", path=printable(path))
+        except OSError as error:
+            raise IntegrityError(
+                f"cannot be listed ({error.strerror})", path=printable(relative or str(task_dir))[:200]
+            ) from error
 
 
 def file_digest(path: Path) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harbor_author.integrity.errors import IntegrityError
-from harbor_author.integrity.package import package_digest
+from harbor_author.integrity.package import check_plain, package_digest
 from harbor_author.proof.config import TaskConfig, load_config
 from harbor_author.proof.errors import TaskRefusedError
 from harbor_author.proof.images import BuiltImage, provide_image
@@ -42,6 +42,8 @@ def prepare(
     Raises:
         TaskRefusedError: no trial can start.
     """
+    if task.path.is_dir():
+        refuse_links(task.path)
     config = load_config(task.path)
     check_startable(task.path, config)
     try:
@@ -59,6 +61,19 @@ def prepare(
         keep=keep,
     )
     return PreparedTask(replace(bench, verifier_images=_verifier_images(bench, built, log)), built, package)
+
+
+def refuse_links(task_dir: Path) -> None:
+    """Refuse a task with links or special files before anything of it is read: they lead out, or never end.
+
+    Raises:
+        TaskRefusedError: with the cause `task-invalid`.
+    """
+    try:
+        check_plain(task_dir)
+    except IntegrityError as error:
+        where = task_dir / str(error.path)
+        raise TaskRefusedError("task-invalid", error.message, path=where, hint=error.hint) from error
 
 
 def check_startable(task_dir: Path, config: TaskConfig) -> None:

@@ -21,7 +21,7 @@ from harbor_author.proof.causes import CAUSES, NOT_THE_TASK
 from harbor_author.proof.contract import tail
 from harbor_author.proof.errors import TaskRefusedError
 from harbor_author.proof.pool import Job, Pool
-from harbor_author.proof.prepare import PreparedTask, prepare, source_changed
+from harbor_author.proof.prepare import PreparedTask, prepare, refuse_links, source_changed
 from harbor_author.proof.programme import Assessment, Basic, Planned, Programme, ProgrammeFactory
 from harbor_author.proof.progress import Progress, Silent
 from harbor_author.proof.session import Cancellation
@@ -126,6 +126,10 @@ class _Proof:
         path = task.path / receipts.FILE_NAME
         if not path.is_file():
             return False
+        try:
+            refuse_links(task.path)
+        except TaskRefusedError:
+            return False  # `_prepare` says so
         names = tuple(receipts.known_bases(task))
         if names not in self._base_ids:
             self._base_ids[names] = image_ids(names)
