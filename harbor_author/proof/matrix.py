@@ -90,7 +90,10 @@ class Matrix:
         observed = observe(bench, solution, instruction)
         is_report = _is_report(observed, mode if has_fixture else "")
         floor = _floor(document) / _FULL_POINTS
-        planned = probes.touched(mode, solution, is_report=is_report) if has_fixture else []
+        planned = []
+        if has_fixture:
+            strict = bench.has_judge_line
+            planned += probes.touched(mode, solution, is_report=is_report, strict=strict)
         planned += probes.no_work(
             observed, instruction, _card_ids(task, document), floor=floor, is_report=is_report
         )

@@ -63,7 +63,7 @@ exit 0
 _SHIMMED = ("node", "python3", "python", "pytest", "npm", "npx", "pnpm", "dsh", "uv", "uvx", "jq")
 
 
-def touched(mode: str, oracle: Submission, *, is_report: bool) -> list[Planned]:
+def touched(mode: str, oracle: Submission, *, is_report: bool, strict: bool) -> list[Planned]:
     """Changes that migrate nothing. A read-only task gets the oracle's report on a fixture that was changed."""
     if mode == "readonly":
         base = replace(oracle, name="touched", after=_APPEND)
@@ -75,9 +75,8 @@ def touched(mode: str, oracle: Submission, *, is_report: bool) -> list[Planned]:
     add = _ADD_BUILT if mode == "build-artifacts-only" else _ADD
     planned = [Planned(Submission("touched", after=add), ZERO, "an empty file was added to the fixture")]
     link = replace(oracle, name="dangling-link", after=_LINK)
-    planned.append(
-        Planned(link, FULL, "the oracle, with a link to nowhere left in the fixture", advisory=True)
-    )
+    why = "the oracle, with a link to nowhere left in the fixture"
+    planned.append(Planned(link, FULL, why, advisory=not strict))
     if mode == "mutable":
         append = Submission("touched:newline", after=_APPEND)
         planned.append(Planned(append, ZERO, "a newline was appended to a file of the fixture"))

@@ -115,10 +115,10 @@ FAULTS = {
                 f"then echo 1 {REWARD}else echo 0 {REWARD}fi"
             ),
         },
-        "error",
-        "reward-missing",
+        "pass",  # a judge of our own protocol would fail for it
+        None,
         MATRIX,
-        shows=lambda result: trial(result, "dangling-link")["verdict"] == "error",
+        shows=lambda result: "neither /logs/verifier/reward.txt" in trial(result, "dangling-link")["note"],
     ),
     "a report is graded by words of the instruction": Fault(
         {
