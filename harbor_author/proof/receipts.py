@@ -20,7 +20,7 @@ from harbor_author.proof.config import load_config
 from harbor_author.proof.errors import ProofError
 from harbor_author.proof.images import base_names, context_digest
 from harbor_author.proof.verdict import Trial
-from harbor_author.suite import HostSettings, Task
+from harbor_author.suite import HostSettings, Task, read_plain
 
 FILE_NAME = "proof.json"
 VERDICTS = ("pass", "fail", "error")
@@ -207,7 +207,7 @@ def read_receipt(task: Task) -> Receipt | None:
     """
     path = task.path / FILE_NAME
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(read_plain(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:

@@ -24,7 +24,7 @@ from harbor_author.suite.settings import (
     Settings,
     load_settings,
 )
-from harbor_author.suite.toml_source import TomlSource, parse_toml, read_text
+from harbor_author.suite.toml_source import TomlSource, parse_toml, read_plain, read_text
 
 __all__ = [
     "CARD_ID",
@@ -61,6 +61,7 @@ __all__ = [
     "parse_task_id",
     "parse_task_name",
     "parse_toml",
+    "read_plain",
     "read_text",
     "reserve_task",
     "resolve_tasks",

@@ -121,6 +121,6 @@ def _table(document: dict[str, Any], key: str) -> dict[str, Any]:
 
 def _text(path: Path) -> str:
     try:
-        return read_text(path) if path.is_file() and not path.is_symlink() else ""
+        return read_text(path) if path.is_file() and not path.parent.is_symlink() else ""
     except SuiteError:
         return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import stat
 import tomllib
@@ -10,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from harbor_author.suite.errors import SuiteError
+
+#: No text of a suite is so large; a sparse file may be.
+MAX_BYTES = 64 << 20
 
 _HEADER = re.compile(r"\s*(\[{1,2})\s*(.+?)\s*\]{1,2}\s*(?:#.*)?$")
 _KEY_PART = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)\s*""")
@@ -37,8 +42,28 @@ class TomlSource:
         return None
 
 
+def read_plain(path: Path) -> bytes:
+    """The bytes of a regular file. A link, a FIFO or a device in its place leads elsewhere or never ends.
+
+    Raises:
+        OSError: it is none, is larger than `MAX_BYTES`, or cannot be read.
+    """
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "it is a symbolic link", str(path))
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        if status.st_size > MAX_BYTES:
+            raise OSError(errno.EFBIG, f"it is larger than {MAX_BYTES >> 20} MB", str(path))
+        return stream.read()
+
+
 def read_text(path: Path) -> str:
-    """A file's text.
+    """The text of a regular file.
 
     Raises:
         SuiteError: it cannot be read, is not UTF-8 (the line is named), or begins with a byte-order mark.
@@ -46,7 +71,7 @@ def read_text(path: Path) -> str:
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe would wait for ever
             raise SuiteError("is no regular file", path=path, hint="put the file itself there, or remove it")
-        data = path.read_bytes()
+        data = read_plain(path)
     except OSError as error:
         raise SuiteError(
             f"cannot be read: {error.strerror}", path=path, hint="check the path and its permissions"

@@ -98,6 +98,7 @@ def test_a_fault_at_any_change_leaves_old_or_new(
         shutil.copytree(prepared, root)
         hit = run(arguments, root, fault=fault, at=at)
         assert "Traceback" not in hit.err, hit.err
+        assert "unforeseen" not in hit.err, hit.err
         if fault == "ENOSPC":
             # A command may do without a change, such as a cache; else it says what was wrong.
             assert hit.status in (0, 2), hit.err
