@@ -47,7 +47,7 @@ def _kills_others(command: Command) -> str:
             return f"`{' '.join(command.words)[:60]}` ends every process of a user"
         signal = {"-s", "--signal"}
         values = [
-            a for a, before in zip(args, ("", *args[:-1]), strict=True)
+            a for a, before in zip(args, ("", *args), strict=False)
             if not a.startswith("-") and before not in signal and a != UNKNOWN
         ]  # fmt: skip
         if values and broad_pattern(values[-1]):
