@@ -140,6 +140,12 @@ def _within(task: Path, folder: Path) -> None:
         raise OSError(f"{folder} leads out of {task}")
 
 
+def _write(path: Path, data: bytes) -> None:
+    """Write a file, never through a link: an earlier attack may have left one here that leads to the machine's own files."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644), "wb") as stream:
+        stream.write(data)
+
+
 def _link(task: Path, canary: Path, chance: random.Random) -> None:
     path = _place(task, chance)
     relative = os.path.relpath(canary, path.parent)
@@ -149,7 +155,7 @@ def _link(task: Path, canary: Path, chance: random.Random) -> None:
         canary / "file.js",
         relative,
         f"{relative}/file",
-        "/etc/passwd",
+        "/proc/version",
         "/proc/self/environ",
         "/dev/zero",
     ]
@@ -189,19 +195,19 @@ def _special(task: Path, _: Path, chance: random.Random) -> None:
 
 def _text(task: Path, _: Path, chance: random.Random) -> None:
     data = b"".join(chance.choices(_TEXTS, k=chance.randint(1, 2)))
-    _place(task, chance).write_bytes(data)
+    _write(_place(task, chance), data)
 
 
 def _mangle(task: Path, _: Path, chance: random.Random) -> None:
     path = task / chance.choice(list(_TASK))
     _within(task, path.parent)
-    if path.is_symlink() or not path.is_file():
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > 1 << 20:
         return
     data = bytearray(path.read_bytes())
     for _ in range(chance.randint(1, 12)):
         at = chance.randrange(len(data) + 1)
         data[at : at + chance.randint(0, 3)] = chance.randbytes(chance.randint(0, 3))
-    path.write_bytes(data)
+    _write(path, data)
 
 
 def _directory(task: Path, _: Path, chance: random.Random) -> None:
@@ -226,7 +232,7 @@ def _odd_name(task: Path, _: Path, chance: random.Random) -> None:
     folder = task / chance.choice(["environment/fixture", "tests", "solution"])
     _within(task, folder)
     name = chance.choice([os.fsencode(odd) for odd in _ODD] + [b"\xff\xfe", b"a\\b", b" ", b"..."])
-    (folder / os.fsdecode(name)).write_bytes(chance.choice(_TEXTS))
+    _write(folder / os.fsdecode(name), chance.choice(_TEXTS))
 
 
 def _git(task: Path, canary: Path, chance: random.Random) -> None:
