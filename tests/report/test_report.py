@@ -65,6 +65,8 @@ TRIALS: list[dict[str, object]] = [
     },
 ]
 ABLATION = {
+    "killed": 1,
+    "total": 3,
     "changes": {
         "index.js": {"state": "killed", "reward": 0.4, "by": ["boot"]},
         "package.json": {"state": "blind", "reward": 1.0, "by": []},
