@@ -12,7 +12,7 @@ import click
 
 from harbor_author.cli.common import author_command, json_option, open_suite, print_json, suite_option
 from harbor_author.cli.complete import task_names
-from harbor_author.suite import Suite, Task, find_suite_or_none, resolve_tasks
+from harbor_author.suite import SuiteError, Task, find_suite_or_none, resolve_tasks
 
 
 def select_tasks(names: tuple[str, ...], every: bool, suite_dir: Path | None) -> list[Task]:
@@ -24,12 +24,18 @@ def select_tasks(names: tuple[str, ...], every: bool, suite_dir: Path | None) ->
     if every:
         if names:
             raise click.UsageError("give either tasks or --all")
-        return open_suite(suite_dir).tasks()
+        whole = open_suite(suite_dir)
+        found = whole.tasks()
+        if not found:
+            raise SuiteError(
+                "holds no task", path=whole.tasks_dir, hint="is this the right suite? 'author new' makes one"
+            )
+        return found
     if not names:
         raise click.UsageError("name at least one task, or give --all")
     if "" in names:
         raise click.UsageError("a TASK is empty: is a shell variable unset?")
-    suite: Suite | None = open_suite(suite_dir) if suite_dir else find_suite_or_none()
+    suite = open_suite(suite_dir) if suite_dir else find_suite_or_none()
     tasks = resolve_tasks(names, suite)
     for task in tasks:
         if not task.name:
@@ -38,12 +44,19 @@ def select_tasks(names: tuple[str, ...], every: bool, suite_dir: Path | None) ->
 
 
 def interrupt_on_signals() -> None:
-    """Let SIGTERM, and SIGHUP unless it is ignored (nohup), take the way of Ctrl-C: it leaves no container either."""
+    """Let SIGTERM, and SIGHUP unless it is ignored (nohup), take the way of Ctrl-C: it leaves no container either.
+
+    Only the first counts: a second one must not cut the clean-up short.
+    """
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def interrupt(signum: int, frame: FrameType | None) -> None:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+        sys.stderr.write("author: interrupted, removing the containers\n")
         raise KeyboardInterrupt
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in numbers:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
 

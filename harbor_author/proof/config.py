@@ -192,6 +192,9 @@ def resolve_env(
     return resolved
 
 
+_TASK_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*/[a-zA-Z0-9][a-zA-Z0-9._-]*")
+
+
 class _Reader:
     """Typed access to a document whose types are not yet known to be right."""
 
@@ -199,6 +202,7 @@ class _Reader:
         self._path = path
 
     def config(self, document: Mapping[str, Any]) -> TaskConfig:
+        self._identity(document)
         environment = self._table(document, "environment")
         strategy = document.get("multi_step_reward_strategy") or "mean"
         if strategy not in ("mean", "final"):
@@ -216,6 +220,14 @@ class _Reader:
             reward_strategy=strategy,
             document=document,
         )
+
+    def _identity(self, document: Mapping[str, Any]) -> None:
+        """`[task]` is optional; where it stands, Harbor wants a name `org/name` and loads no task without."""
+        if "task" not in document:
+            return
+        name = self._table(document, "task").get("name")
+        if not isinstance(name, str) or not _TASK_NAME.fullmatch(name) or ".." in name:
+            self._refuse("task.name", 'is not a name such as "org/name"')
 
     def _step(self, table: Any, where: str) -> StepConfig:
         if not isinstance(table, Mapping) or not isinstance(table.get("name"), str):

@@ -52,7 +52,7 @@ class Lines:
 
     def _say(self, text: str) -> None:
         with self._lock:
-            print(text, file=self._stream, flush=True)
+            print(printable(text), file=self._stream, flush=True)
 
     def stage(self, task: str, trial: str, stage: str) -> None:
         if self._verbose or not trial:

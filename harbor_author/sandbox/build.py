@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +111,7 @@ def by_client(
             forcerm=True,
             decode=True,
         )
-        for event in events:
+        for event in _refused_as_build_errors(events):
             text = str(event.get("stream") or event.get("status") or "").rstrip()
             if text:
                 tail.extend(text.splitlines())
@@ -121,6 +121,18 @@ def by_client(
                 raise BuildError(f"the image could not be built: {error[:500]}", log="\n".join(tail))
             if timeout_s is not None and time.monotonic() - started > timeout_s:
                 raise BuildError(f"the build took longer than {timeout_s:.0f} s", log="\n".join(tail))
+
+
+def _refused_as_build_errors(events: Iterator[Any]) -> Iterator[Any]:
+    """A Dockerfile that does not parse is refused as a bad request: the task's fault, not the engine's."""
+    from docker.errors import APIError
+
+    try:
+        yield from events
+    except APIError as error:
+        if error.is_client_error():
+            raise BuildError(f"the image could not be built: {error.explanation}", log="") from error
+        raise
 
 
 def _context_paths(context: Path) -> list[str]:

@@ -38,6 +38,13 @@ def test_init_refuses_what_author_toml_cannot_hold_and_leaves_nothing(
     assert list((tmp_path / "x").iterdir()) == []
 
 
+def test_a_gate_in_a_suite_without_tasks_is_not_green(author: AuthorRunner, suite_root: Path) -> None:
+    for command in (["validate"], ["oracle-check", "--all"], ["proof", "check", "--all"]):
+        done = author(*command, "--suite", suite_root)
+        assert done.status == 2, command
+        assert "task" in done.err
+
+
 def test_init_inside_a_task_of_another_suite_is_refused(author: AuthorRunner, suite_root: Path) -> None:
     fixture = suite_root / "tasks" / "H23-x" / "environment" / "fixture"
     fixture.mkdir(parents=True)

@@ -51,6 +51,9 @@ def test_a_verifier_environment_means_a_separate_judge_and_a_step_may_say_otherw
         ('[verifier]\nenvironment_mode = "shared"\n[verifier.environment]\ncpus = 1', "cannot stand beside"),
         ('[[steps]]\nname = "../x"', "not a directory's name"),
         ("[environment]\nmemory_mb = inf", "is not finite"),
+        ("[task]\nname = 5", "task.name is not a name"),
+        ("[task]\ndescription = 'x'", "task.name is not a name"),
+        ("[task]\nname = 'no-organisation'", "task.name is not a name"),
     ],
 )
 def test_what_harbor_would_not_load_is_refused_by_name(tmp_path: Path, text: str, message: str) -> None:

@@ -207,3 +207,13 @@ def test_a_judge_that_expires_is_seen_by_another_clock(author: AuthorRunner, tmp
         pytest.skip("no libfaketime here")
     assert trials == {"untouched": 0, "oracle": 1, "clock:untouched": 0, "clock:oracle": 0}
     assert (result["verdict"], result["cause"]) == ("fail", "reward-too-low")
+
+
+def test_a_dockerfile_that_does_not_parse_is_the_tasks_fault(
+    author: AuthorRunner, tmp_path: Path, engine: None
+) -> None:
+    task = make_task(tmp_path, environment__Dockerfile="FROM node:24-bookworm\ngarbage\n")
+    ran = author("oracle-check", task.path)
+    assert ran.status == 1, ran.err
+    assert "build-failed" in ran.out
+    assert "GARBAGE" in ran.out
