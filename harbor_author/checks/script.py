@@ -30,6 +30,9 @@ _OPTION_WITH_VALUE = {
     "stdbuf": ("-i", "-o", "-e"),
     "exec": ("-a",),
 }
+#: The grammar's scanner asks C's `isalpha` about whole code points and reads outside of its table (`{` and U+7F249 end
+#: the process), so each byte that is no ASCII is a letter to it; places stay.
+_LETTERS = bytes.maketrans(bytes(range(0x80, 0x100)), b"x" * 0x80)
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ash", "ksh"})
 
 
@@ -120,7 +123,7 @@ class Script:
 
     @cached_property
     def tree(self) -> Tree:
-        return parse_bounded(_parser(), self.data)
+        return parse_bounded(_parser(), self.data.translate(_LETTERS))
 
     @property
     def root(self) -> Node:

@@ -212,6 +212,7 @@ def test_whole_trees(suite_root: Path, entries: list[tuple[list[str], str, bytes
             "tests/test.sh",
             "pkill\nkillall\nkill\nrm\ncp\ncd\nsource\ntrap\ntrap '' EXIT\ndate\nsleep\ntimeout\nenv\ngit\npip",
         ),
+        ("tests/test.sh", "echo {\U0007f249 ${\U0007f249} $\U0010ffff 中{文}"),
         ("tests/test.sh", "f() { f; f; g; }; g() { f; g; }; f"),
         ("tests/test.sh", "".join(f"f{n}() {{ {f'f{n + 1}; ' * 9}:; }}\n" for n in range(18)) + "f0"),
         ("tests/test.sh", "set -e\n" + "cat /app/x\n" * 3000),
