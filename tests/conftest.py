@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -96,6 +97,12 @@ def engine() -> None:
     if os.environ.get("HARBOR_AUTHOR_REQUIRE_ENGINE") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def pytest_configure() -> None:
+    """A job in the background ignores Ctrl-C, and so would every child to which a test sends one."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -27,6 +27,7 @@ def test_what_names_no_task_is_refused(
     assert message in ran.err
 
 
-def test_a_suite_without_tasks_has_nothing_to_prove(author: AuthorRunner, suite_root: Path) -> None:
+def test_a_suite_without_tasks_is_no_green_gate(author: AuthorRunner, suite_root: Path) -> None:
     ran = author("oracle-check", "--all", cwd=suite_root, env={"DOCKER_HOST": "unix:///nowhere.sock"})
-    assert (ran.status, ran.out) == (0, "there is no task to prove\n")
+    assert (ran.status, ran.out) == (2, "")
+    assert "holds no task" in ran.err
