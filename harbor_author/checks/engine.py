@@ -5,9 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 
 from harbor_author.checks import external
 from harbor_author.checks.context import TaskFiles
@@ -88,6 +86,12 @@ _inherited: tuple[Sequence[Sequence[Task]], _Work] | None = None
 def _run(batches: Sequence[Sequence[Task]], work: _Work, processes: int) -> Iterable[Sequence[Verdict]]:
     if processes == 1:
         return [work.batch(batch) for batch in batches]
+    from concurrent.futures import (
+        BrokenExecutor,
+        ProcessPoolExecutor,
+    )  # a twentieth of a second that few runs need
+    from multiprocessing import get_context
+
     global _inherited
     all_rules()
     _inherited = (batches, work)

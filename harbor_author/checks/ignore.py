@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 #: A longer pattern matches no path that a system can hold.
@@ -26,6 +26,7 @@ class IgnoreFile:
     """The patterns of one file, in order; the last match decides."""
 
     patterns: tuple[Pattern, ...]
+    _folders: dict[str, Pattern | None] = field(default_factory=dict, compare=False, repr=False)
 
     def match(self, path: str, *, is_dir: bool = False) -> Pattern | None:
         """The pattern that leaves `path` out (or a directory above it), None when it stays in.
@@ -36,7 +37,10 @@ class IgnoreFile:
         parts = path.split("/")
         for depth in range(1, len(parts) + 1):
             prefix = "/".join(parts[:depth])
-            decided = self._last(prefix, is_dir or depth < len(parts))
+            folder = is_dir or depth < len(parts)
+            if folder and prefix not in self._folders:
+                self._folders[prefix] = self._last(prefix, True)
+            decided = self._folders[prefix] if folder else self._last(prefix, False)
             if decided is not None and not decided.negated:
                 # git: nothing below an ignored directory can be taken in again.
                 return decided
@@ -110,11 +114,15 @@ class _Glob:
 
     def __init__(self, pattern: str, *, anywhere: bool = False) -> None:
         self._segments = [None if part == "**" else _segment(part) for part in pattern.split("/")]
+        #: Of a pattern without a slash, which is most of them: it asks for the last name alone.
+        self._name = self._segments[0] if anywhere and len(self._segments) == 1 else None
         if anywhere:
             self._segments.insert(0, None)
 
     def fullmatch(self, path: str) -> bool:
         """Whether the whole of `path` matches; `**` stands for any folders, at the end for at least one name."""
+        if self._name is not None:
+            return self._name.fullmatch(path.rpartition("/")[2]) is not None
         parts = path.split("/")
         last = len(self._segments) - 1
         # reached[n]: the segments so far match the first n parts.
