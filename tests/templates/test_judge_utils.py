@@ -528,3 +528,23 @@ def test_the_reward_is_that_of_the_last_line_strictly_read(
         assert done.stderr.strip()
     else:
         assert (done.returncode, done.stdout) == (0, f"{reward}\n")
+
+
+def test_why_there_is_no_reward_is_one_marked_line(tmp_path: Path) -> None:
+    """What follows the judge's line in a log must not be taken for it, nor hide it."""
+    judged = tmp_path / "output"
+    judged.write_text(
+        json.dumps({"score": 0, "max": 100, "error": "SyntaxError: x\n    at grade\n    at run"}) + "\n"
+    )
+    command = ["node", REPOSITORY / "templates" / "shared" / "tests" / "judge-utils.mjs", "reward", judged]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == "[test] evaluator error: SyntaxError: x\n"
+
+
+def test_a_steps_standard_output_stands_alone(bench: Bench) -> None:
+    body = """
+    const step = await judge.exec("boot", ["/bin/sh", "-c", "echo said; echo trouble >&2"]);
+    judge.award("a", step.stdout.trim() === "said" && step.output.includes("trouble") ? 40 : 0, "streams");
+    """
+    assert bench.judge(body).earned["a"] == 40

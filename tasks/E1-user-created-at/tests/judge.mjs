@@ -100,7 +100,7 @@ await judge.run(async () => {
     faults.push(`an importer of the service's functions fails: ${causeOf(importer.output)}`);
     judge.cap(60, "the other services that import the functions of this one are broken");
   } else {
-    const { isDate, works } = JSON.parse(importer.output.trim().split("\n").at(-1));
+    const { isDate, works } = JSON.parse(importer.stdout.trim().split("\n").at(-1));
     if (!works) faults.push("the service's functions do not do what they did");
     else if (!isDate) faults.push("an importer of the service's functions gets no Date");
   }

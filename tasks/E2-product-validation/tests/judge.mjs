@@ -245,7 +245,7 @@ async function judgeKept(service, log, project) {
 
   const importer = await judge.exec("importer", ["node", "importer.judge.mjs"], { cwd: project });
   judge.mustExit(importer);
-  const broken = importer.exitCode !== 0 ? causeOf(importer.output) : JSON.parse(importer.output.trim().split("\n").at(-1)).works ? null : "it stores something else";
+  const broken = importer.exitCode !== 0 ? causeOf(importer.output) : JSON.parse(importer.stdout.trim().split("\n").at(-1)).works ? null : "it stores something else";
   if (broken !== null) {
     faults.push(`the import of suppliers' lists fails: ${broken}`);
     judge.cap(70, "the nightly import of suppliers' lists is broken");

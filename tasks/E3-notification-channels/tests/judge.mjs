@@ -323,7 +323,7 @@ async function judgeCompatible(ask, project, env) {
   const start = gateways.taken.length;
   const importer = await judge.exec("importer", ["node", "importer.judge.mjs"], { cwd: project, env });
   judge.mustExit(importer);
-  const said = importer.exitCode === 0 ? JSON.parse(importer.output.trim().split("\n").at(-1)) : null;
+  const said = importer.exitCode === 0 ? JSON.parse(importer.stdout.trim().split("\n").at(-1)) : null;
   const gotten = deliveredFault(gateways.taken.slice(start), ["email"], "old", "from an importer");
   let broken = null;
   if (said === null) broken = causeOf(importer.output);

@@ -337,7 +337,8 @@ class Judge {
   /**
    * Run one declared step in its own process group, with a fixed PATH and an environment of our own.
    * A missing program is an EvaluatorError. A killed step is told apart: exitCode is null then, never 0.
-   * @returns {Promise<{exitCode: number|null, signal: string|null, timedOut: boolean, output: string, duration_ms: number}>}
+   * @returns {Promise<{exitCode: number|null, signal: string|null, timedOut: boolean, output: string, stdout: string, duration_ms: number}>}
+   *   output is both streams, the standard output first; a line that a step is to print is looked for in stdout
    *   output: standard output, then standard error
    */
   async exec(step, argv, options = {}) {
@@ -382,7 +383,7 @@ class Judge {
           this.#groups.delete(kill);
           const duration_ms = Date.now() - began;
           this.log(`${step}: ${timedOut ? "timed out" : stopped ? "stopped" : (signal ?? `exit ${exitCode}`)} after ${duration_ms} ms`);
-          resolve({ step, exitCode, signal, timedOut, stopped, output: output(), duration_ms });
+          resolve({ step, exitCode, signal, timedOut, stopped, output: output(), stdout: stripAnsi(kept[0].text()), duration_ms });
         };
         // A grandchild that left the group may hold the pipes open: do not wait for it. But on a busy machine the
         // time may be up before what is in the pipes was read, so a whole turn without data must pass as well.
@@ -848,7 +849,8 @@ if (process.argv[1] !== undefined && fs.realpathSync(process.argv[1]) === fileUR
   const { bytes, problem } = readBytes(process.argv[3] ?? "", 8 * 1024 * 1024);
   const verdict = bytes === null ? { reward: null, problem } : rewardOf(bytes.toString("utf8"));
   if (verdict.reward === null) {
-    process.stderr.write(`${verdict.problem}\n`);
+    // One line, marked as no line of the judge: what reads the log after us looks for the judge's last one.
+    process.stderr.write(`[test] ${verdict.problem.split("\n", 1)[0]}\n`);
     process.exitCode = 3;
   } else {
     process.stdout.write(`${verdict.reward}\n`);
