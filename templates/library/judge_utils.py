@@ -560,6 +560,7 @@ if __name__ == "__main__":
         sys.exit("usage: judge_utils.py reward FILE")
     reward, problem = reward_of(Path(sys.argv[2]).read_text(encoding="utf-8", errors="replace"))
     if reward is None:
-        print(problem, file=sys.stderr)
+        # One line, marked as no line of the judge: what reads the log after us looks for the judge's last one.
+        print(f"[test] {problem.splitlines()[0]}", file=sys.stderr)
         sys.exit(3)
     print(reward)

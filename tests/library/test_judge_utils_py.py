@@ -210,3 +210,6 @@ def test_only_the_last_line_is_a_reward(tmp_path: Path, output: str, reward: str
     command = [sys.executable, LIBRARY / "judge_utils.py", "reward", path]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == ((0, reward) if reward else (3, ""))
+    if reward is None:
+        assert done.stderr.startswith("[test] ")
+        assert done.stderr.count("\n") == 1
