@@ -665,6 +665,13 @@ def no_licence(t: Draft) -> None:
 
 
 @near("licence-missing")
+def accepted_licence(t: Draft) -> None:
+    _slice(t, licence=False)
+    record = '{"licence": {"accepted_by": "Kim Lee", "accepted_why": "written permission"}}\n'
+    t.write("environment/provenance/provenance.json", record)
+
+
+@near("licence-missing")
 def british_licence(t: Draft) -> None:
     _slice(t, licence=False)
     t.write("environment/data/LICENCE.txt", "Do what you want.\n")

@@ -40,11 +40,26 @@ def provenance_incomplete(files: TaskFiles) -> Iterator[Problem]:
     text = _documents(files, folder)
     path = folder.rstrip("/")
     if not re.search(r"https://\S+|git@\S+|\bgit://\S+", text):
-        yield Problem("provenance/ names no source", path)
+        if _recorded(files, folder, "repository", "name"):
+            # A repository that was never pushed has a name and no address; whoever publishes the task adds one.
+            yield Problem("provenance/ names a repository without its address", path, severity="warning")
+        else:
+            yield Problem("provenance/ names no source", path)
     if not _COMMIT.search(text):
         yield Problem("provenance/ names no full commit (40 hexadecimal digits)", path)
     if not _digests(files, folder):
         yield Problem("provenance/ holds no SHA-256 of a file", path)
+
+
+def _recorded(files: TaskFiles, folder: str, table: str, key: str) -> bool:
+    """Whether a JSON document of provenance/ holds a text under `table` and `key`."""
+    for entry in files.files(folder):
+        if entry.name.endswith(".json") and not files.is_binary(entry.path):
+            value, _ = files.json(entry.path)
+            inner = value.get(table) if isinstance(value, dict) else None
+            if isinstance(inner, dict) and isinstance(inner.get(key), str) and inner[key].strip():
+                return True
+    return False
 
 
 def _digests(files: TaskFiles, folder: str) -> dict[str, tuple[str, str, int | None]]:
@@ -137,4 +152,6 @@ def licence_missing(files: TaskFiles) -> Iterator[Problem]:
         licence = re.match(r"(?:licen[cs]e|copying|unlicense|notice)(?:[.-].*)?$", name) and entry.size > 0
         if licence and entry.path.startswith((base, "environment/")):
             return
+    if _recorded(files, folder, "licence", "accepted_by"):
+        return  # somebody decided, and provenance/ says who and why
     yield Problem("the slice has no licence file", folder.rstrip("/"))
