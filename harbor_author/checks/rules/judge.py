@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from harbor_author.checks import external
 from harbor_author.checks.context import TaskFiles
@@ -117,13 +118,16 @@ def killed_counts_as_zero(files: TaskFiles) -> Iterator[Problem]:
     Fix: treat null as an error of the evaluator.
     """
     for path, text in judge_texts(files):
-        if not re.search(r"(?:\?\?|\|\|)\s*0", text):
-            continue
-        for match in _KILLED.finditer(text):
-            if _in_comment(text, match.start()):
-                continue
-            line, column = _place(text, match.start())
-            yield Problem(f"`{match[0]}` reads a killed process as one that ended well", path, line, column)
+        for written, line, column in _killed(text):
+            yield Problem(f"`{written}` reads a killed process as one that ended well", path, line, column)
+
+
+@lru_cache(maxsize=128)  # the judge library is the same text in every task of a suite
+def _killed(text: str) -> tuple[tuple[str, int, int], ...]:
+    if not re.search(r"(?:\?\?|\|\|)\s*0", text):
+        return ()
+    matches = [match for match in _KILLED.finditer(text) if not _in_comment(text, match.start())]
+    return tuple((match[0], *_place(text, match.start())) for match in matches)
 
 
 def _place(text: str, offset: int) -> tuple[int, int]:
@@ -165,17 +169,24 @@ def fixed_port(files: TaskFiles) -> Iterator[Problem]:
     sources = [*judge_texts(files, (*_CODE, ".py")), *((p, files.text(p)) for p in files.verifier_scripts)]
     for path, text in sources:
         told: set[str] = set()
-        if not any(sign in text for sign in _PORT_SIGNS):
-            continue
-        for match in _PORT.finditer(text):
-            port = next(g for g in match.groups() if g)
-            if port in told or port in agreed or _in_comment(text, match.start()) or int(port) < 1024:
-                continue
-            if _given_elsewhere(files, port):
+        for port, line, column in _ports(text):
+            if port in told or port in agreed or _given_elsewhere(files, port):
                 continue
             told.add(port)
-            line, column = _place(text, match.start())
             yield Problem(f"port {port} is fixed, and nothing in the task agrees on it", path, line, column)
+
+
+@lru_cache(maxsize=128)
+def _ports(text: str) -> tuple[tuple[str, int, int], ...]:
+    """The ports that a judge's code names outside its comments, with line and column."""
+    if not any(sign in text for sign in _PORT_SIGNS):
+        return ()
+    found = []
+    for match in _PORT.finditer(text):
+        port = next(group for group in match.groups() if group)
+        if int(port) >= 1024 and not _in_comment(text, match.start()):
+            found.append((port, *_place(text, match.start())))
+    return tuple(found)
 
 
 def _given_elsewhere(files: TaskFiles, port: str) -> bool:
