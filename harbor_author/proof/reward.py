@@ -94,10 +94,8 @@ def _from_json(data: bytes) -> dict[str, float]:
 
 
 def main_reward(rewards: Mapping[str, float]) -> float | None:
-    """The reward that a verdict looks at: `reward`, else the mean of all; None when there is none at all."""
-    if "reward" in rewards:
-        return rewards["reward"]
-    return sum(rewards.values()) / len(rewards) if rewards else None
+    """The reward that a verdict looks at, the one named `reward`; None when there is none of that name."""
+    return rewards.get("reward")
 
 
 def is_full(reward: float) -> bool:

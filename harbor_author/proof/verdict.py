@@ -10,6 +10,7 @@ from harbor_author.proof.reward import Check, JudgeLine, is_full, main_reward, p
 from harbor_author.proof.trial import TrialRun
 
 _AGREES = 1e-6
+_UNNAMED = "the reward file has no reward of that name"
 #: A test.sh may round; more than this between line and reward is another verdict.
 _ROUNDING = 0.005
 
@@ -75,6 +76,8 @@ class Trial:
     @property
     def harbor_error(self) -> str | None:
         """The exception that Harbor would record, or None."""
+        if self.message == _UNNAMED:
+            return None  # Harbor takes the file; whoever asks for its `reward` finds none
         recorded = CAUSES[self.cause].harbor if self.cause else None
         # A script that cannot run or was killed is no exception by itself: only the reward that then is missing.
         return None if recorded == "RewardFileNotFoundError" and self.reward is not None else recorded
@@ -152,7 +155,7 @@ def _cause(
     if line is None and needs_line:
         return "judge-line-unparsable", "the last line of the judge's output is no JSON verdict"
     if reward is None:
-        return "reward-missing", "the reward file names no reward"
+        return "reward-missing", _UNNAMED
     if line is not None and line.score is not None and needs_line:
         share = line.score / line.max
         if abs(share - reward) > _ROUNDING:

@@ -44,9 +44,9 @@ def test_json_wins_and_a_boolean_is_a_number() -> None:
     assert parse_rewards(b'{"reward": true, "style": 0.5}', b"0") == {"reward": 1.0, "style": 0.5}
 
 
-def test_the_main_reward_is_the_one_of_that_name_or_the_mean() -> None:
+def test_the_main_reward_is_the_one_of_that_name() -> None:
     assert main_reward({"reward": 0.0, "style": 1.0}) == 0.0
-    assert main_reward({"a": 1.0, "b": 0.0}) == 0.5
+    assert main_reward({"a": 1.0, "b": 0.0}) is None
     assert main_reward({}) is None
 
 
