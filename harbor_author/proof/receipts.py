@@ -28,6 +28,9 @@ SCHEMA = "author/proof/1"
 #: Raised when a trial means something else than before: every older receipt is stale then.
 TRIAL_SEMANTICS = 1
 
+_TRIAL_NUMBERS = ("reward", "score", "max", "duration_s", "solve_s", "judge_s")
+#: A cause's message may quote what a judge printed; the log itself is not the receipt's.
+_MAX_MESSAGE = 500
 #: Ours, Harbor's or people's, but nothing that a trial can see.
 _UNSEEN = ("README.md", "trajectory.json")
 
@@ -195,7 +198,12 @@ def trial_document(trial: Trial) -> dict[str, Any]:
         document["checks"] = {check.id: [check.earned, check.points] for check in trial.checks}
     if trial.leftovers:
         document["leftovers"] = list(trial.leftovers)
-    document["duration_s"] = round(trial.duration_s, 1)
+    if trial.message:
+        document["message"] = trial.message[:_MAX_MESSAGE]
+    if trial.why:
+        document["why"] = trial.why
+    for key in ("duration_s", "solve_s", "judge_s"):
+        document[key] = round(getattr(trial, key), 1)
     return document
 
 
@@ -235,7 +243,7 @@ def _is_trial(trial: Mapping[str, Any]) -> bool:
     return (
         isinstance(trial.get("name"), str)
         and trial.get("verdict") in VERDICTS
-        and all(_is_number(trial.get(key)) for key in ("reward", "score", "max", "duration_s"))
+        and all(_is_number(trial.get(key)) for key in _TRIAL_NUMBERS)
         and isinstance(trial.get("cause"), (str, NoneType))
         and _is_texts(trial.get("leftovers", []))
     )

@@ -87,6 +87,26 @@ def test_what_no_trial_sees_does_not(tmp_path: Path, path: str) -> None:
     assert bool(currency.notes) == (path == "README.md"), "Harbor's digest holds README.md: that is said"
 
 
+def test_a_trial_keeps_its_steps_and_its_story(tmp_path: Path) -> None:
+    task = proved(tmp_path)
+    trial = Trial(
+        "decoy:x", "fail", 0.9, "at most 0.4", "reward-too-high", "reward 0.9, expected at most 0.4",
+        duration_s=9.46, solve_s=1.26, judge_s=6.0, why="keeps the old name",
+    )  # fmt: skip
+    receipts.write_receipt(
+        task, receipts.gather_inputs(task, BASES), [trial], verdict="fail", cause=trial.cause, extra={}
+    )
+    kept = receipts.read_receipt(task)
+    assert kept is not None
+    assert {key: kept.trials[0][key] for key in ("duration_s", "solve_s", "judge_s", "why", "message")} == {
+        "duration_s": 9.5,
+        "solve_s": 1.3,
+        "judge_s": 6.0,
+        "why": "keeps the old name",
+        "message": "reward 0.9, expected at most 0.4",
+    }
+
+
 def test_another_platform_and_other_semantics(tmp_path: Path) -> None:
     task = proved(tmp_path)
     path = task.path / "proof.json"
