@@ -152,6 +152,7 @@ def test_what_cannot_be_proved_is_left_alone(path: str, content: str | bytes, tm
     assert [change for change in changes if change.name == path] == []
 
 
+@pytest.mark.slow
 def test_dry_run_shows_and_changes_nothing(tmp_path: Path, author: AuthorRunner) -> None:
     draft = sound_suite(tmp_path / "suite")
     crlf(draft)

@@ -143,6 +143,7 @@ def test_environment(suite_root: Path, data: bytes, where: str) -> None:
         target.unlink()
 
 
+@pytest.mark.slow
 @fuzz
 @given(
     data=BYTES | spoilt(JUDGE) | spoilt(SUITE_TEST),
@@ -197,6 +198,7 @@ def test_whole_trees(suite_root: Path, entries: list[tuple[list[str], str, bytes
         pytest.fail("a task's content must not make the suite unreadable")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "text"),
     [

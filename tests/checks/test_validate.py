@@ -100,6 +100,7 @@ def test_an_empty_suite_is_an_error(tmp_path: Path, author: AuthorRunner, suite_
     assert "no task" in ran.err
 
 
+@pytest.mark.slow
 def test_tasks_of_a_suite_by_id_name_and_path(tmp_path: Path, author: AuthorRunner) -> None:
     draft = sound_suite(tmp_path / "suite")
     for argument in ("H9", "H9-trap", "tasks/H9-trap", "tasks", "."):
@@ -237,6 +238,7 @@ def test_a_name_used_twice(tmp_path: Path) -> None:
     assert finding.line == 4
 
 
+@pytest.mark.slow
 def test_no_room_for_temporary_files(tmp_path: Path, author: AuthorRunner) -> None:
     sound_task(tmp_path / "words")
     (tmp_path / "file").write_text("")
@@ -269,6 +271,7 @@ def test_huge_and_odd_files_are_data(tmp_path: Path) -> None:
     assert validate([task_at(draft.root)]).findings == ()
 
 
+@pytest.mark.slow
 def test_changed_means_what_git_says(tmp_path: Path, author: AuthorRunner) -> None:
     for name in ("one", "two"):
         sound_task(tmp_path / "tasks" / name)
@@ -381,6 +384,7 @@ def test_our_own_suite_is_clean() -> None:
     assert {f.rule for f in report.findings} <= {"placeholder"}
 
 
+@pytest.mark.slow
 def test_a_fresh_scaffold_has_only_placeholders(
     tmp_path: Path, author: AuthorRunner, suite_root: Path
 ) -> None:

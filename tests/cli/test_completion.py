@@ -29,6 +29,7 @@ def filled(suite_root: Path) -> Path:
     return suite_root
 
 
+@pytest.mark.slow
 def test_commands_ids_and_cards(author: AuthorRunner, filled: Path) -> None:
     assert "oracle-check" in complete(author, filled, "author or")
     assert complete(author, filled, "author rename H2") == ["H23", "H24"]

@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import REPOSITORY, AuthorRunner
 
 
+@pytest.mark.slow
 def test_init_makes_a_suite_that_the_other_commands_find(author: AuthorRunner, tmp_path: Path) -> None:
     made = author(
         "init", "my-suite", "--reserved", "H1-H22,S1", "--host", "0.1.2-alpha.3", "--source", "pypi"
@@ -38,6 +39,7 @@ def test_init_refuses_what_author_toml_cannot_hold_and_leaves_nothing(
     assert list((tmp_path / "x").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_gate_in_a_suite_without_tasks_is_not_green(author: AuthorRunner, suite_root: Path) -> None:
     for command in (["validate"], ["oracle-check", "--all"], ["proof", "check", "--all"]):
         done = author(*command, "--suite", suite_root)

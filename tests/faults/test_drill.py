@@ -21,6 +21,7 @@ def test_parallel_copies_of_which_half_fail(tmp_path: Path) -> None:
     assert (found.copies, found.failed, found.leftovers, found.source_unchanged) == (20, 10, 0, True)
 
 
+@pytest.mark.slow
 def test_killed_runs_leave_nothing_after_the_next_run(tmp_path: Path) -> None:
     found = killed_runs(tmp_path, 12, seed=3)
     assert found.left_by_kills > 0, "no run was killed in the middle of anything"

@@ -15,6 +15,7 @@ from tests.faults.hostile import make_canary
 from tests.faults.hostile_drill import is_well, validate_hostile
 
 
+@pytest.mark.slow
 def test_hostile_directories_get_a_verdict_and_touch_nothing(tmp_path: Path) -> None:
     found = validate_hostile(tmp_path, 24)
     assert is_well(found), found
@@ -50,6 +51,7 @@ def test_hostile_ignore_patterns_cost_little(read: object) -> None:
     assert time.process_time() - started < 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["a=(", "\0"])
 def test_hostile_scripts_are_parsed_in_bounded_time(unit: str) -> None:
     started = time.process_time()

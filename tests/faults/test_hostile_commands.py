@@ -77,6 +77,7 @@ def run(arguments: list[str], suite: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_no_command_reads_through_them(suite: Path, arguments: list[str]) -> None:
     with watched(suite.parent / "canary") as events:

@@ -105,6 +105,7 @@ def test_r124_files_bytes_and_time_are_measured(source: Path, temporary: Path) -
     assert seen[0].duration_s > 0
 
 
+@pytest.mark.slow
 def test_r126_r134_a_sentinel_never_comes_back(tmp_path: Path, temporary: Path) -> None:
     for id_ in ("one", "two"):
         write_task(tmp_path, id_)

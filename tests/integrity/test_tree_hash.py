@@ -74,6 +74,7 @@ def reader(name: str, folder: Path) -> str:
     return subprocess.run([*command, folder], capture_output=True, text=True, check=True).stdout.strip()
 
 
+@pytest.mark.slow
 @settings(FEW, max_examples=25)
 @example(tree={"a\nb": (b"x", True), "é": {"\x1b[31m": (b"\r\n", False)}, "a": {}, "a.b": (b"", False)})
 @given(tree=TREES)
@@ -83,6 +84,7 @@ def test_r44_r46_a_second_reader_of_the_specification_agrees(tree: dict[str, Any
         assert reader("sh", Path(folder, "t")) == tree_hash(Path(folder, "t"))
 
 
+@pytest.mark.slow
 @pytest.mark.node
 @settings(FEW, max_examples=10)
 @example(

@@ -418,6 +418,7 @@ def test_the_instruction_names_neither_commit_nor_answer(tmp_path: Path, suite_r
             assert "webServer" not in text, told
 
 
+@pytest.mark.slow
 def test_extracted_tasks_validate(tmp_path: Path, suite_root: Path, author: AuthorRunner) -> None:
     replay = make_replay(tmp_path / "board.git", noise=1)
     for oid in replay.forced:
@@ -449,6 +450,7 @@ def test_without_a_host_the_files_alone_are_judged(
     assert [item for item in json.loads(ran.out)["findings"] if item["severity"] != "note"] == []
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_nothing(tmp_path: Path, suite_root: Path, author: AuthorRunner) -> None:
     marks = repository(tmp_path / "r", MIGRATED)
     ran = author("extract", tmp_path / "r", marks[2], "--series", "M", "--dry-run", cwd=suite_root)
@@ -491,6 +493,7 @@ def test_the_command_line_exits_2_with_a_sentence(
     assert "has no parent" in ran.err
 
 
+@pytest.mark.slow
 def test_json_tells_what_was_made(tmp_path: Path, suite_root: Path, author: AuthorRunner) -> None:
     marks = repository(tmp_path / "r", MIGRATED)
     ran = author(
@@ -507,6 +510,7 @@ def test_json_tells_what_was_made(tmp_path: Path, suite_root: Path, author: Auth
     assert sum(point["points"] for point in document["touch_points"]) == 60
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the size of files by the kernel")
 def test_a_full_disk_leaves_nothing(tmp_path: Path, suite_root: Path) -> None:
     marks = repository(tmp_path / "r", MIGRATED, base={"data.bin": "x" * 600_000})
@@ -525,6 +529,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, suite_root: Path) -> None:
     assert list((suite_root / "tasks").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_nothing(tmp_path: Path, suite_root: Path) -> None:
     many: dict[str, File] = {f"data/{index}.txt": f"{index}\n" * 50 for index in range(4000)}
     marks = repository(tmp_path / "r", MIGRATED, base=many)

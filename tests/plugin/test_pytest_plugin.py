@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from harbor_author.scaffold import TaskRequest, new_task
 from harbor_author.suite import find_suite
 from tests.conftest import REPOSITORY
@@ -26,6 +28,7 @@ def _entry_points():  # type: ignore[no-untyped-def]
     return entry_points(group="pytest11")
 
 
+@pytest.mark.slow
 def test_each_task_is_a_test_and_its_own_tests_are_not(suite_root: Path) -> None:
     good = new_task(find_suite(suite_root), TaskRequest(series="H", slug="good")).path
     bad = new_task(find_suite(suite_root), TaskRequest(series="M", slug="bad")).path
@@ -40,6 +43,7 @@ def test_each_task_is_a_test_and_its_own_tests_are_not(suite_root: Path) -> None
     assert "Traceback" not in done.stdout
 
 
+@pytest.mark.slow
 def test_outside_a_suite_nothing_is_collected(tmp_path: Path) -> None:
     (tmp_path / "tasks" / "H1-x").mkdir(parents=True)
     (tmp_path / "tasks" / "H1-x" / "task.toml").write_text("")

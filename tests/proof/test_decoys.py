@@ -68,6 +68,7 @@ def test_a_decoys_name_is_a_plain_one(tmp_path: Path, name: str) -> None:
         new_decoy(make_task(tmp_path).path, name)
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_made(author: AuthorRunner, tmp_path: Path) -> None:
     task = make_task(tmp_path)
     ran = author("new-decoy", task.path, "half", "--max-score", "30")

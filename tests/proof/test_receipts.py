@@ -168,6 +168,7 @@ def test_a_receipt_is_the_same_text_for_the_same_proof(tmp_path: Path) -> None:
     assert receipt.names == {"untouched", "oracle"}
 
 
+@pytest.mark.slow
 def test_proof_check_and_show(author: AuthorRunner, tmp_path: Path) -> None:
     task = proved(tmp_path)
     missing = make_task(tmp_path, "other")

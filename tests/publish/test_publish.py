@@ -54,6 +54,7 @@ def failing(path: Path) -> list[str]:
     return [gate.name for gate in gates(suite, Task(path, suite)) if not gate.holds]
 
 
+@pytest.mark.slow
 def test_a_ready_task_is_described_and_recorded(author: AuthorRunner, suite_root: Path, ready: Path) -> None:
     assert failing(ready) == []
     done = author("publish", "H23", "--suite", suite_root)
@@ -69,11 +70,13 @@ def test_a_ready_task_is_described_and_recorded(author: AuthorRunner, suite_root
     assert list(manifest["tasks"]) == ["H23"]
 
 
+@pytest.mark.slow
 def test_a_dry_run_records_nothing(author: AuthorRunner, suite_root: Path, ready: Path) -> None:
     assert author("publish", "H23", "--dry-run", "--suite", suite_root).status == 0
     assert not (suite_root / "manifest.json").exists()
 
 
+@pytest.mark.slow
 def test_a_new_task_is_not_ready(author: AuthorRunner, suite_root: Path) -> None:
     new_task(find_suite(suite_root), TaskRequest(series="H"))
     done = author("publish", "H23", "--suite", suite_root)
@@ -110,6 +113,7 @@ def test_registers_that_drifted_stop_delivery(suite_root: Path, ready: Path) -> 
     assert "registers in step" in failing(ready)
 
 
+@pytest.mark.slow
 def test_an_unexplained_change_of_a_recorded_task_stops_delivery(
     author: AuthorRunner, suite_root: Path, ready: Path
 ) -> None:

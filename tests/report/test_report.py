@@ -147,6 +147,7 @@ def test_states_are_said_in_words(page: Page) -> None:
     assert "Proved and current0 of 3" in re.sub(r"\s*\n\s*", "", page.text)
 
 
+@pytest.mark.slow
 def test_the_command_does_not_overwrite_another_file(author: AuthorRunner, suite_root: Path) -> None:
     output = suite_root / "notes.html"
     output.write_text("<p>mine</p>")

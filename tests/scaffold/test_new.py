@@ -150,6 +150,7 @@ def test_an_interrupt_leaves_nothing(suite_root: Path) -> None:
     assert list((suite_root / "tasks").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_many_at_once_get_distinct_consecutive_ids(suite_root: Path) -> None:
     suite = find_suite(suite_root)
 
@@ -164,6 +165,7 @@ def test_many_at_once_get_distinct_consecutive_ids(suite_root: Path) -> None:
     assert len(suite.tasks()) == 200
 
 
+@pytest.mark.slow
 def test_processes_at_once_get_distinct_consecutive_ids(author: AuthorRunner, suite_root: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         runs = list(

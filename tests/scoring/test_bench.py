@@ -386,6 +386,7 @@ def test_the_run_loop_as_in_the_golden_cases() -> None:
     assert compared == len(names)
 
 
+@pytest.mark.slow
 def test_the_critics_benchmark(author: AuthorRunner, bench: Callable[..., Bench], folder: Path) -> None:
     for name in ("critic", "harsh-critic"):
         (folder / f"prompts/{name}.md").write_text(name, "utf-8")
@@ -424,6 +425,7 @@ def environment(server: ModelServer) -> dict[str, str]:
     return {**server.environment(), "ANTHROPIC_AUTH_TOKEN": ""}
 
 
+@pytest.mark.slow
 def test_the_command_writes_its_reports(
     author: AuthorRunner, bench: Callable[..., Bench], folder: Path
 ) -> None:
@@ -450,6 +452,7 @@ def test_the_command_writes_its_reports(
     assert not (folder / "results/report.md").read_text("utf-8").endswith("\n")
 
 
+@pytest.mark.slow
 def test_the_command_with_failures(author: AuthorRunner, bench: Callable[..., Bench], folder: Path) -> None:
     one = bench(Reply(400, b"bad \x1b[2J words", content_type="text/plain"), message(RIGHT))
     ran = author(
@@ -470,6 +473,7 @@ def test_the_command_with_failures(author: AuthorRunner, bench: Callable[..., Be
     assert "\x1b" not in ran.err
 
 
+@pytest.mark.slow
 def test_an_interrupt_and_the_command_that_goes_on(
     author: AuthorRunner, bench: Callable[..., Bench], folder: Path
 ) -> None:
@@ -503,6 +507,7 @@ def test_an_interrupt_and_the_command_that_goes_on(
     assert not (folder / "results/unfinished.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_a_dry_run_needs_no_key_and_writes_nothing(author: AuthorRunner, folder: Path) -> None:
     keyless = {"ANTHROPIC_API_KEY": "", "ANTHROPIC_AUTH_TOKEN": ""}
     ran = author("bench", folder, "--agent", "quick", "--dry-run", env=keyless)
@@ -541,6 +546,7 @@ def test_wrong_usage(author: AuthorRunner, folder: Path, options: list[str], mes
     assert message_ in ran.err
 
 
+@pytest.mark.slow
 def test_wrong_folders(author: AuthorRunner, folder: Path) -> None:
     def complaint() -> str:
         ran = author("bench", folder, "--agent", "quick", "--dry-run")

@@ -79,6 +79,7 @@ def test_a_missed_expectation_is_status_1(author: AuthorRunner, task: Path) -> N
     assert "MISSED wrong.md: service is found" in text.out
 
 
+@pytest.mark.slow
 def test_variants_and_decoys_are_reports_too(author: AuthorRunner, task: Path) -> None:
     for name, text in {
         "variants/chinese/chinese.md": CHINESE,
@@ -97,6 +98,7 @@ def test_variants_and_decoys_are_reports_too(author: AuthorRunner, task: Path) -
     assert missed["name"] == "(decoy half)"
 
 
+@pytest.mark.slow
 def test_an_instruction_that_gives_the_answer_away(author: AuthorRunner, task: Path) -> None:
     (task / "instruction.md").write_text("Say that tasks became jobs in the service.\n", "utf-8")
     status, document = run(author, task)

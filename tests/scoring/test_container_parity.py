@@ -69,6 +69,7 @@ def test_the_messages_for_wrong_ground_truths() -> None:
     assert [answer.get("error") for answer in answers] == [case.get("error") for case in cases]
 
 
+@pytest.mark.slow
 def test_generated_documents() -> None:
     """20,000 of them with HARBOR_AUTHOR_FUZZ=full, which CI sets; a tenth otherwise."""
     count = FULL if os.environ.get("HARBOR_AUTHOR_FUZZ") == "full" else QUICK
@@ -82,6 +83,7 @@ def test_generated_documents() -> None:
     assert matched > count / 20, "the generator must produce matches, or it compares nothing"
 
 
+@pytest.mark.slow
 def test_linear_forms_against_the_literal_patterns() -> None:
     """Golden cases say that the literal patterns are the reference's; generated ones that ours are equal to them."""
     golden.require_golden()
@@ -95,6 +97,7 @@ def test_linear_forms_against_the_literal_patterns() -> None:
         assert mine == literal, f"document {number}: {json.dumps(document['report'])}"
 
 
+@pytest.mark.slow
 def test_grades_of_generated_documents() -> None:
     batch = [
         {

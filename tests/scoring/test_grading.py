@@ -117,6 +117,7 @@ def test_missed_findings_name_the_nearest_passage() -> None:
     )
 
 
+@pytest.mark.slow
 def test_long_reports_take_linear_time() -> None:
     report = "".join(f"- item {number} speaks of tasks and of other things\n" for number in range(4_000))
     began = time.process_time()

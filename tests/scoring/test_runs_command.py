@@ -158,6 +158,7 @@ def test_a_task_that_changed_is_told(author: AuthorRunner, job: Callable[..., Pa
     assert (status, document["comparison"]["changedTasks"]) == (0, ["suite/h23"])
 
 
+@pytest.mark.slow
 def test_the_same_trial_twice_is_an_error(
     author: AuthorRunner, job: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -173,12 +174,14 @@ def test_the_same_trial_twice_is_an_error(
     assert summarize(author, folder, copy)[0] == 2
 
 
+@pytest.mark.slow
 def test_folders_without_trials(author: AuthorRunner, tmp_path: Path) -> None:
     assert "holds no trial" in author("runs", "summarize", tmp_path).err
     assert "there is no such folder" in author("runs", "summarize", tmp_path / "no").err
     assert author("runs", "summarize").status == 2
 
 
+@pytest.mark.slow
 def test_text_markdown_and_html(author: AuthorRunner, job: Callable[..., Path]) -> None:
     odd = "h23<script>|x"
     old, new = job("old", {odd.replace("/", ""): [0]}), job("new", {odd: [1]})

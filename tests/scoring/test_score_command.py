@@ -90,6 +90,7 @@ def test_a_wrong_ground_truth_is_no_score(
     assert message in ran.err
 
 
+@pytest.mark.slow
 def test_missing_files(author: AuthorRunner, files: Path) -> None:
     assert "the report cannot be read" in author("score", "no.md", "--truth", "truth.json", cwd=files).err
     assert author("score", "report.md", "--truth", "no.json", cwd=files).status == 2

@@ -208,6 +208,7 @@ def test_a_register_without_a_table_needs_its_author(root: Path, author: AuthorR
     assert (root / "README.md").read_text() == "# Nothing\n"
 
 
+@pytest.mark.slow
 def test_check_changes_nothing_and_exits_with_1(root: Path, author: AuthorRunner) -> None:
     (root / "README.md").write_text(README.replace("3 tasks", "4 tasks"))
     (root / "docs" / "scoring.md").write_text(SCORING)
@@ -313,6 +314,7 @@ def plain(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.strip() and not re.search(r"\d|^\s*\|", line)]
 
 
+@pytest.mark.slow
 @settings(
     max_examples=120,
     deadline=None,

@@ -214,6 +214,7 @@ def test_an_untouched_mutable_fixture_closes_the_gate(bench: Bench) -> None:
     assert judged.line["reasons"][0] == "gate: the fixture is unchanged"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["content", "mode", "added", "removed", "link", "folder"])
 def test_every_kind_of_change_is_seen(bench: Bench, change: str) -> None:
     bench.judge("judge.gate()")
@@ -268,6 +269,7 @@ def test_an_image_without_a_baseline_is_an_evaluators_error(bench: Bench) -> Non
 # ---------------------------------------------------------------- reading what the agent left
 
 
+@pytest.mark.slow
 def test_odd_files_are_named_and_never_fatal(bench: Bench) -> None:
     (bench.fixture / "dangling").symlink_to("nowhere")
     (bench.fixture / "loop").symlink_to(".")
@@ -474,6 +476,7 @@ def test_outcomes_of_a_boot(bench: Bench, output: str, outcome: str, services: l
     assert (verdict["outcome"], verdict["services"]) == (outcome, services)
 
 
+@pytest.mark.slow
 def test_boot_graphs_of_both_generations_are_read(bench: Bench) -> None:
     old = '<script>window.__DSH_BOOT__ = {"rev":"r","entries":[{"id":"p"}]}</script>'
     new = '<script>globalThis["__DSH_BOOT__"] = {"rev":"r","entries":[{"id":"p"}],"batches":[]}</script>'
