@@ -71,6 +71,7 @@ def command(
     Needs ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN; ANTHROPIC_BASE_URL is honoured.
     Exit status 1 when a run failed; its failure is reported and is no score.
     """
+    from harbor_author.output.progress import working
     from harbor_author.output.text import printable, printable_lines
     from harbor_author.scoring import bench
     from harbor_author.scoring.bench.journal import Journal
@@ -97,9 +98,17 @@ def command(
     ask = bench.anthropic_model(model, timeout_s=timeout_s)
     destination = output_dir or folder / "results"
     journal = Journal(destination, model=model, resume=resume, force=force)
-    run = bench.Run(chosen, ask, say=say, warn=warn, jobs=jobs)
     try:
-        results = bench.run_benchmark(inputs, run, journal=journal)
+        with working("", inline=True) as work:
+
+            def say_timed(text: str) -> None:
+                work.clear()
+                if text.startswith("Running "):
+                    work.restart()
+                say(text)
+
+            run = bench.Run(chosen, ask, say=say_timed, warn=warn, jobs=jobs)
+            results = bench.run_benchmark(inputs, run, journal=journal)
     except BaseException:
         journal.close()
         click.echo(f"\nInterrupted; --resume goes on with {journal.path}", err=True)

@@ -68,33 +68,35 @@ def command(
     """
     from harbor_author.mining import ExtractRequest, extract_task
     from harbor_author.mining.report import extract_document, extract_text
+    from harbor_author.output.progress import working
 
     suite = open_suite(suite_dir)
     named = tuple(card.strip() for card in (cards or "").split(",") if card.strip())
-    made = extract_task(
-        suite,
-        ExtractRequest(
-            repository=repository,
-            commit=commit,
-            first=first,
-            subdir=subdir,
-            wanted=wanted,
-            cards=named,
-            trap=trap,
-            scrub=scrub,
-            source=source,
-            accept_licence=accept_licence,
-            host=host,
-        ),
-        TaskRequest(
-            series=series,
-            slug=slug,
-            title=title,
-            cards=named,
-            language="zh" if language == "zh" else "en",
-        ),
-        dry_run=dry_run,
-    )
+    with working("extracting"):
+        made = extract_task(
+            suite,
+            ExtractRequest(
+                repository=repository,
+                commit=commit,
+                first=first,
+                subdir=subdir,
+                wanted=wanted,
+                cards=named,
+                trap=trap,
+                scrub=scrub,
+                source=source,
+                accept_licence=accept_licence,
+                host=host,
+            ),
+            TaskRequest(
+                series=series,
+                slug=slug,
+                title=title,
+                cards=named,
+                language="zh" if language == "zh" else "en",
+            ),
+            dry_run=dry_run,
+        )
     if as_json:
         print_json(extract_document(made))
     else:

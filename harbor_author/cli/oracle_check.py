@@ -150,6 +150,7 @@ def command(
     that could not judge is an ERROR with its cause, never a 0. The receipt proof.json is written beside the task;
     while all that it depends on is unchanged, the task is not run again.
     """
+    from harbor_author.output.bars import style_for
     from harbor_author.proof import Options, oracle_check, report
     from harbor_author.proof.progress import choose
 
@@ -182,7 +183,8 @@ def command(
             print_json(report.document(results))
         else:
             shown = [result for result in results if not (changed and result.is_current)]
-            click.echo(report.text(shown, verbose=verbose, keep=keep) or _nothing(some))
+            style = style_for(sys.stdout, os.environ)
+            click.echo(report.text(shown, verbose=verbose, keep=keep, style=style) or _nothing(some))
         return report.exit_status(results)
 
     status = prove(chosen)

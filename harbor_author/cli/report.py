@@ -28,6 +28,7 @@ def command(tasks: tuple[str, ...], output: Path, show: bool, force: bool, suite
     Nothing is run: proofs come from the receipts, findings from the rules. The page needs no network and no script.
     """
     from harbor_author.integrity.files import write_atomic
+    from harbor_author.output.progress import working
     from harbor_author.report import collect, html
     from harbor_author.report.page import is_ours
     from harbor_author.suite import SuiteError, resolve_tasks
@@ -40,7 +41,10 @@ def command(tasks: tuple[str, ...], output: Path, show: bool, force: bool, suite
             "lies inside a task", path=output, hint="run in the suite's folder, or give --output elsewhere"
         )
     chosen = resolve_tasks(tasks, suite) if tasks else suite.tasks()
-    write_atomic(output, html(collect(suite, chosen)))
+    with working("checking the tasks and their receipts") as work:
+        view = collect(suite, chosen)
+        work.stage("drawing the page")
+        write_atomic(output, html(view))
     count = "1 task" if len(chosen) == 1 else f"{len(chosen)} tasks"
     click.echo(f"Wrote {output} ({count}, {output.stat().st_size // 1024} KiB)")
     if show:

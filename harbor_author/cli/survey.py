@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -30,12 +29,16 @@ def command(repository: Path, since: str | None, host: str, limit: int, as_json:
     The repository is only read: nothing is checked out, and its own configuration has no effect.
     """
     from harbor_author.mining import survey_repository
+    from harbor_author.output.progress import working
 
-    counter = _Counter()
-    found = survey_repository(
-        repository, since=since, host=host, limit=limit, progress=counter.show if counter.on else None
-    )
-    counter.clear()
+    with working("reading the history") as work:
+        found = survey_repository(
+            repository,
+            since=since,
+            host=host,
+            limit=limit,
+            progress=lambda commits: work.count(commits, "commits"),
+        )
     if as_json:
         print_json(
             {
@@ -61,18 +64,3 @@ def command(repository: Path, since: str | None, host: str, limit: int, as_json:
 
     click.echo(survey_text(found, repository))
     return 0
-
-
-class _Counter:
-    """Progress on a terminal's standard error; silent elsewhere."""
-
-    def __init__(self) -> None:
-        self.on = sys.stderr.isatty()
-
-    def show(self, commits: int) -> None:
-        sys.stderr.write(f"\r{commits:,} commits read")
-        sys.stderr.flush()
-
-    def clear(self) -> None:
-        if self.on:
-            sys.stderr.write("\r" + " " * 40 + "\r")

@@ -9,6 +9,7 @@ import click
 
 from harbor_author.cli.common import author_command, json_option, open_suite, print_json, suite_option
 from harbor_author.integrity import directory_lock, reap_siblings, write_atomic
+from harbor_author.output.progress import working
 from harbor_author.output.text import printable
 from harbor_author.suite.register_sync import plan_registers
 
@@ -25,7 +26,7 @@ def command(check: bool, suite_dir: Path | None, as_json: bool) -> int:
     shape, or by <!-- count:total -->52<!-- /count -->. All other text stays as it is.
     """
     suite = open_suite(suite_dir)
-    with directory_lock(suite.root):
+    with working("reading the tasks"), directory_lock(suite.root):
         plans = plan_registers(suite)
         if not check:
             for plan in plans:

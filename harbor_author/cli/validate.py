@@ -99,7 +99,11 @@ def _report(
     severity: dict[str, str],
     jobs: int | None,
 ) -> Report:
-    return validate(tasks, suite=suite, select=select, ignore=ignore, severity=severity, jobs=jobs)
+    from harbor_author.output.progress import working
+
+    count = f"{len(tasks)} tasks" if len(tasks) != 1 else "1 task"
+    with working(f"checking {count}"):
+        return validate(tasks, suite=suite, select=select, ignore=ignore, severity=severity, jobs=jobs)
 
 
 def _split(values: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ import click
 
 from harbor_author.cli.common import author_command, json_option, open_suite, print_json, suite_option
 from harbor_author.cli.complete import task_names
+from harbor_author.output.progress import working
 from harbor_author.scaffold.vendor import update, vendored
 from harbor_author.suite import find_suite_or_none, resolve_tasks
 
@@ -37,7 +38,8 @@ def command(
         raise click.UsageError("give either --check or --update")
     suite = open_suite(suite_dir) if suite_dir or not tasks else find_suite_or_none()
     chosen = resolve_tasks(tasks, suite) if tasks or suite is None else suite.tasks()
-    copies = vendored(chosen)
+    with working("comparing copies"):
+        copies = vendored(chosen)
     if renew:
         renewed = [copy for copy in copies if update(copy, force=force)]
         for copy in renewed:

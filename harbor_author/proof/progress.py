@@ -6,12 +6,15 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
+from harbor_author.output.progress import duration, is_live
+from harbor_author.output.tables import cut, display_width, terminal_width
 from harbor_author.output.text import printable
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.text import Text
 
 
 class Progress(Protocol):
@@ -71,46 +74,93 @@ class Lines:
 
 
 class LiveTable:
-    """A table of what runs now, redrawn in place: stage and seconds of each trial."""
+    """A table of what runs now, redrawn in place: of each task its stage and how many trials are done, of each trial
+    its stage; and the time of both. The builder's output is folded into one line."""
 
-    def __init__(self) -> None:
+    def __init__(self, stream: IO[str] | None = None) -> None:
         from rich.console import Console
         from rich.live import Live
 
         self._lock = threading.Lock()
-        self._rows: dict[tuple[str, str], tuple[str, float]] = {}
+        self._tasks: dict[str, _Row] = {}
+        self._trials: dict[tuple[str, str], _Row] = {}
+        self._stream = stream if stream is not None else sys.stderr
+        console = Console(file=self._stream, force_terminal=True, highlight=False)
         self._live = Live(
-            get_renderable=self._table, console=Console(stderr=True), refresh_per_second=4, transient=True
+            get_renderable=self._text,
+            console=console,
+            refresh_per_second=4,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
         )
         self._live.start()
 
-    def _table(self) -> Table:
-        from rich.table import Table
+    def _text(self) -> Text:
+        from rich.text import Text
 
-        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        # Asked each time, since a window can be made smaller; some terminals wrap after the last column.
+        width = (terminal_width(self._stream) or 80) - 1
+        lines = [cut(line, width) for line in self.lines()]
+        return Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
+
+    def lines(self) -> list[str]:
+        """What is shown now, a task's trials below it."""
+        shown = []
         now = time.monotonic()
         with self._lock:
-            for (task, trial), (stage, since) in self._rows.items():
-                table.add_row(_clean(task), _clean(trial), _clean(stage), f"{now - since:.0f} s")
-        return table
+            for task, row in self._tasks.items():
+                stage = _done(row.done) if row.done and not row.building else row.stage
+                shown.append(f"{printable(task)}  {printable(stage)}, {duration(now - row.since)}")
+                trials = [(name, trial) for (of, name), trial in self._trials.items() if of == task]
+                width = max((display_width(printable(name)) for name, _ in trials), default=0)
+                for name, trial in trials:
+                    label = printable(name)
+                    blanks = " " * (width - display_width(label))
+                    shown.append(
+                        f"  {label}{blanks}  {printable(trial.stage)}, {duration(now - trial.since)}"
+                    )
+        return shown
 
     def stage(self, task: str, trial: str, stage: str) -> None:
         with self._lock:
-            old = self._rows.get((task, trial))
-            self._rows[task, trial] = (stage, old[1] if old else time.monotonic())
+            row = self._tasks.setdefault(task, _Row())
+            row.building = False
+            if trial:
+                self._trials.setdefault((task, trial), _Row()).stage = stage
+                row.stage = "proving"
+            else:
+                row.stage = stage
 
     def done(self, task: str, trial: str, outcome: str) -> None:
         with self._lock:
-            self._rows.pop((task, trial), None)
+            if trial:
+                self._trials.pop((task, trial), None)
+                if task in self._tasks:
+                    self._tasks[task].done += 1
+            else:
+                self._tasks.pop(task, None)
 
     def log(self, task: str, line: str) -> None:
         with self._lock:
-            row = self._rows.get((task, ""))
+            row = self._tasks.get(task)
             if row is not None and line.strip():
-                self._rows[task, ""] = (f"build: {line.strip()[:60]}", row[1])
+                row.stage, row.building = f"build: {line.strip()[:200]}", True
 
     def close(self) -> None:
         self._live.stop()
+
+
+def _done(count: int) -> str:
+    return "1 trial done" if count == 1 else f"{count} trials done"
+
+
+@dataclass
+class _Row:
+    stage: str = ""
+    since: float = field(default_factory=time.monotonic)
+    done: int = 0
+    building: bool = False
 
 
 def choose(*, quiet: bool, verbose: bool, environ: Mapping[str, str], stream: Any = None) -> Progress:
@@ -118,11 +168,6 @@ def choose(*, quiet: bool, verbose: bool, environ: Mapping[str, str], stream: An
     stream = stream if stream is not None else sys.stderr
     if quiet:
         return Silent()
-    if stream.isatty() and not verbose and environ.get("TERM") != "dumb" and "NO_COLOR" not in environ:
-        return LiveTable()
+    if not verbose and is_live(stream, environ):
+        return LiveTable(stream)
     return Lines(stream, verbose=verbose)
-
-
-def _clean(text: str) -> str:
-    """Without what a terminal would obey, and what rich would take for markup."""
-    return printable(text).replace("[", r"\[")

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from harbor_author.output.bars import Bar, Style, as_scores, band, draw
+from harbor_author.output.tables import display_width, table
 from harbor_author.output.text import printable
 from harbor_author.proof.causes import NOT_THE_TASK
 from harbor_author.proof.flaky import spreads
@@ -15,6 +17,8 @@ from harbor_author.proof.workflow import ProofResult
 
 SCHEMA = "author/oracle-check/1"
 _TAIL_LINES = 15
+#: For tables that are no terminal's.
+_UNLIMITED = 1 << 20
 #: What a judge prints when something in it went wrong, although it gave a reward in the end.
 _TROUBLE = re.compile(
     r"curl: \(\d+\)|Could not resolve|No such file|can't open|not found|Traceback|Permission denied|[Ee]rror:|"
@@ -100,21 +104,27 @@ def _trial(trial: Trial) -> dict[str, Any]:
     }
 
 
-def text(results: Sequence[ProofResult], *, verbose: bool = False, keep: bool = False) -> str:
-    """What people read: one block a task, logs only where something is wrong."""
+def text(
+    results: Sequence[ProofResult], *, verbose: bool = False, keep: bool = False, style: Style | None = None
+) -> str:
+    """What people read: one block a task, logs only where something is wrong.
+
+    Args:
+        style: of a terminal, on which each trial is drawn as a bar.
+    """
     lines: list[str] = []
     for result in results:
-        lines += _task_lines(result, verbose=verbose, keep=keep)
+        lines += _task_lines(result, verbose=verbose, keep=keep, style=style)
     if len(results) > 1:
         counts = summary(results)
         lines.append(
             f"{counts['tasks']} tasks: {counts['pass']} pass ({counts['current']} current), "
             f"{counts['fail']} fail, {counts['error']} error"
         )
-    return "\n".join(printable(line) for line in lines)
+    return "\n".join(lines)
 
 
-def _task_lines(result: ProofResult, *, verbose: bool, keep: bool) -> list[str]:
+def _task_lines(result: ProofResult, *, verbose: bool, keep: bool, style: Style | None) -> list[str]:
     head = f"{result.task}: {result.verdict.upper()}"
     if result.is_current:
         head += " (current: nothing that it depends on has changed)"
@@ -122,23 +132,20 @@ def _task_lines(result: ProofResult, *, verbose: bool, keep: bool) -> list[str]:
         head += f" {result.cause}"
     if result.message and not any(trial.cause == result.cause for trial in result.trials):
         head += f": {result.message}"
-    lines = [head]
+    lines = [printable(head)]
     shown, again = _without_repeats(result.trials)
-    width = max((len(trial.name) for trial in shown), default=0)
-    for trial in shown:
-        lines += _trial_lines(
-            trial, width, verbose=verbose or (trial.verdict != "pass" and not result.is_current)
-        )
+    for trial, first in zip(shown, _first_lines(shown, style), strict=True):
+        lines.append(first)
+        told = _told(trial, verbose=verbose or (trial.verdict != "pass" and not result.is_current))
         if keep and trial.container:
-            lines.append(f"      kept: docker exec -it {trial.container[:12]} bash")
-    lines += again
-    lines += _table(result)
-    lines += [f"  note: {note}" for note in result.notes]
+            told.append(f"      kept: docker exec -it {trial.container[:12]} bash")
+        lines += map(printable, told)
+    rest = [*again, *_table(result, style), *(f"  note: {note}" for note in result.notes)]
     if result.log:
-        lines += _quoted("log", result.log)
+        rest += _quoted("log", result.log)
     if result.hint and result.verdict != "pass":
-        lines.append(f"  fix: {result.hint}")
-    return lines
+        rest.append(f"  fix: {result.hint}")
+    return [*lines, *map(printable, rest)]
 
 
 def _without_repeats(trials: Sequence[Trial]) -> tuple[list[Trial], list[str]]:
@@ -151,43 +158,68 @@ def _without_repeats(trials: Sequence[Trial]) -> tuple[list[Trial], list[str]]:
     return shown, [f"  repeated {spread}" for spread in spreads(trials)]
 
 
-def _table(result: ProofResult) -> list[str]:
+def _table(result: ProofResult, style: Style | None) -> list[str]:
     """Change against check: what noticed it."""
     ablation = result.details.get("ablation", {})
     changes = ablation.get("changes", {})
     if not changes:
         return []
-    width = max(len(change) for change in changes)
     lines = ["  the oracle without:"]
+    rows = []
     for change, row in changes.items():
         by = ", ".join(row["by"]) or ("the reward alone" if row["state"] == "killed" else "")
         said = {"killed": f"noticed by {by}", "blind": "NOT NOTICED", "declared": "declared as not graded"}
         reward = "-" if row["reward"] is None else f"{row['reward']:g}"
-        lines.append(
-            f"    {change.ljust(width)}  {reward.rjust(5)}  {said.get(row['state'], row['state'].upper())}"
-        )
+        rows.append((change, reward.rjust(5), said.get(row["state"], row["state"].upper())))
+    drawn = table(rows, width=style.width - 4 if style else _UNLIMITED)
+    lines += [f"    {line}" for line in drawn.splitlines()]
     killed, total = ablation["killed"], ablation["total"]
     if total:
         lines.append(f"  kill rate {killed}/{total} ({100 * killed // total} %)")
     return lines
 
 
-def _trial_lines(trial: Trial, width: int, *, verbose: bool) -> list[str]:
+def _first_lines(trials: Sequence[Trial], style: Style | None) -> list[str]:
+    """Of each trial: name, score, bar, whether that is right and how long it took."""
+    bars = []
+    for trial in trials:
+        low, high = band(trial.expected)
+        share = trial.reward if trial.score is None or not trial.max else trial.score / trial.max
+        if trial.verdict == "error":
+            share = None  # nothing was found out, whatever the judge said
+        bars.append(Bar(trial.name, share, low, high, _value(trial), trial.verdict, _outcome(trial, style)))
+    if style is not None:
+        return draw(bars, style)
+    names = [printable(bar.name) for bar in bars]
+    width = max(map(display_width, names), default=0)
+    return [
+        f"  {name}{' ' * (width - display_width(name))}  {bar.value.rjust(5)}  {printable(bar.tail)}"
+        for name, bar in zip(names, bars, strict=True)
+    ]
+
+
+def _value(trial: Trial) -> str:
     if trial.score is not None:
-        value = f"{trial.score:g}" if trial.max == 100 else f"{trial.score:g}/{trial.max:g}"
-    elif trial.reward is not None:
-        value = f"{trial.reward:g}"
-    else:
-        value = "-"
-    mark = {"pass": "ok", "fail": "FAIL", "error": "ERROR"}[trial.verdict]
-    line = f"  {trial.name.ljust(width)}  {value.rjust(5)}  {mark}"
+        return f"{trial.score:g}" if trial.max == 100 else f"{trial.score:g}/{trial.max:g}"
+    return "-" if trial.reward is None else f"{trial.reward:g}"
+
+
+def _outcome(trial: Trial, style: Style | None) -> str:
+    text = {"pass": "ok", "fail": "FAIL", "error": "ERROR"}[trial.verdict]
     if trial.verdict != "pass":
-        line += f" {trial.cause}: {trial.message}"
+        text += f" {trial.cause}: {trial.message}"
     elif trial.note:
-        line += f", remark: {trial.note}"
-    line += f"  ({trial.duration_s:.1f} s"
-    line += f", judge {trial.judge_s:.1f} s)" if trial.judge_s else ")"
-    lines = [line]
+        text += f", remark: {trial.note}"
+    elif style is not None and trial.expected not in ("0", "1", "any"):
+        # What the marks in its bar stand for.
+        text += f", {as_scores(trial.expected) if trial.max == 100 else trial.expected}"
+    took = f", judge {trial.judge_s:.1f} s" if trial.judge_s else ""
+    return f"{text}  ({trial.duration_s:.1f} s{took})"
+
+
+def _told(trial: Trial, *, verbose: bool) -> list[str]:
+    """What a trial has to tell besides: what it left behind, reasons and logs."""
+    lines = []
     if trial.leftovers:
         lines.append(f"      left behind: {'; '.join(trial.leftovers[:8])}")
     if verbose:
