@@ -39,6 +39,7 @@ def probe_baseline(bench: Bench) -> None:
             cancellation=bench.cancellation,
             limits=bench.limits,
             keep=bench.keep,
+            remove=bench.remove,
         ) as session:
             command = f"cd {FIXTURE} && exec {shlex.join(baseline.command)}"
             result = session.exec(command, user=bench.config.agent.user, timeout_s=_TIMEOUT_S)

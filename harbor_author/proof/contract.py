@@ -11,13 +11,16 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from harbor_author.integrity.errors import IntegrityError
 from harbor_author.integrity.package import input_files
 from harbor_author.proof.config import PhaseConfig, TaskConfig, resolve_env
-from harbor_author.proof.logs import read_logs
+from harbor_author.proof.leftovers import FULL_PROBE
+from harbor_author.proof.logs import ROOT as LOGS
+from harbor_author.proof.logs import read_logs, unpack_logs
 from harbor_author.proof.reward import RewardError, parse_rewards
-from harbor_author.proof.session import Session, TrialAbortedError
+from harbor_author.proof.session import Around, Session, TrialAbortedError
 from harbor_author.proof.submission import Submission
 from harbor_author.sandbox.archives import Archive
 from harbor_author.sandbox.engine import ExecResult
@@ -28,6 +31,7 @@ JUDGE_LOG = "/logs/verifier/test-stdout.txt"
 REWARD_TXT = "/logs/verifier/reward.txt"
 REWARD_JSON = "/logs/verifier/reward.json"
 
+_JUDGE = f"(/tests/test.sh) > {JUDGE_LOG} 2>&1"
 _TAIL_LINES = 40
 _TAIL_BYTES = 8192
 #: A shell's exit status for a command that a signal killed is 128 and the signal's number.
@@ -53,6 +57,7 @@ class JudgeRun:
     """What the judge did: `rewards` by key, or `cause` when there are none or they do not count.
 
     `output` is its whole output (cut at the limit); `log` is the tail to show, `agent_log` that of the submission.
+    `probed` is what a probe of what is left behind found, where it was run with the judge.
     """
 
     exit_code: int | None = None
@@ -62,6 +67,7 @@ class JudgeRun:
     cause: str | None = None
     message: str = ""
     agent_log: str = field(default="", repr=False)
+    probed: str | None = field(default=None, repr=False)
 
     @property
     def log(self) -> str:
@@ -190,8 +196,12 @@ def run_judge(
     step_name: str | None = None,
     step: PhaseConfig | None = None,
     bundled_tests: bool = False,
+    trusting: bool = False,
 ) -> JudgeRun:
     """Run `tests/test.sh` as Harbor does and read the reward.
+
+    Args:
+        trusting: nothing ran in the container that is there to deceive.
 
     Raises:
         TrialAbortedError: as `run_agent`.
@@ -201,30 +211,36 @@ def run_judge(
     timeout_s = phase.timeout_s if phase.timeout_s is not None else config.verifier.timeout_s
     timeout_s = 600.0 if timeout_s is None else timeout_s
     env = resolve_env({**config.verifier.env, **phase.env}, "[verifier.env]")
-    _remove_rewards(session)
     if not bundled_tests:
         missing = _pack_tests(session.pending, task_dir, step_name)
         if missing is not None:
             return JudgeRun(cause="test-missing", message=missing)
     session.phase_network(phase.network_mode or config.verifier.network_mode)
-    session.flush(may_wait=True)
+    how: dict[str, Any] = {"user": user, "env": env or None, "timeout_s": timeout_s, "output_file": JUDGE_LOG}
     started = time.monotonic()
-    result = session.exec(
-        f"(/tests/test.sh) > {JUDGE_LOG} 2>&1",
-        user=user,
-        env=env or None,
-        timeout_s=timeout_s,
-        output_file=JUDGE_LOG,
-    )
+    around = _exec_around(session, how) if trusting else None
+    if around is None:
+        _remove_rewards(session)
+        session.flush(may_wait=True)
+        started = time.monotonic()
+        around = Around(session.exec(_JUDGE, **how))
     duration_s = time.monotonic() - started
     session.phase_network(None)
-    logs = read_logs(session, (JUDGE_LOG, REWARD_JSON, REWARD_TXT, AGENT_LOG))
+    wanted = (JUDGE_LOG, REWARD_JSON, REWARD_TXT, AGENT_LOG)
+    logs = unpack_logs(around.archive, wanted) if around.archive else None
+    if logs is None:
+        logs = read_logs(session, wanted)
     return replace(
-        _judged(session, result, logs, f"it ran longer than {timeout_s:g} s"),
+        _judged(session, around.result, logs, f"it ran longer than {timeout_s:g} s"),
         duration_s=duration_s,
-        output=logs.get(JUDGE_LOG, b"").decode(errors="replace") or result.output,
+        output=logs.get(JUDGE_LOG, b"").decode(errors="replace") or around.result.output,
         agent_log=tail(logs.get(AGENT_LOG, b"").decode(errors="replace")),
+        probed=around.probed,
     )
+
+
+def _exec_around(session: Session, how: Mapping[str, Any]) -> Around | None:
+    return session.exec_around(_JUDGE, remove=(REWARD_TXT, REWARD_JSON), probe=FULL_PROBE, read=LOGS, **how)
 
 
 def _judged(session: Session, result: ExecResult, logs: Mapping[str, bytes], too_long: str) -> JudgeRun:

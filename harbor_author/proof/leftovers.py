@@ -10,7 +10,7 @@ from harbor_author.proof.session import Session
 from harbor_author.sandbox import EngineError
 
 #: Our suites' judges work in profiles and folders of these names only, and remove them.
-_PROBE = r"""
+PROBE = r"""
 for p in /tmp/bench-* "${DSH_HOME:-$HOME/.dsh}"/profiles/bench-* /root/.dsh/profiles/bench-*; do
   [ -e "$p" ] && echo "path $p"
 done
@@ -21,6 +21,19 @@ for f in /proc/net/tcp /proc/net/tcp6; do
 done
 true
 """
+#: The same, with the processes beside the first one and the shell itself; without any program but that shell.
+FULL_PROBE = (
+    r"""
+for d in /proc/[0-9]*; do
+  p=${d#/proc/}
+  [ "$p" = 1 ] || [ "$p" = "$$" ] && continue
+  line=
+  while IFS= read -r -d '' word; do line+="${line:+ }$word"; done < "$d/cmdline"
+  [ -n "$line" ] && echo "process ${line//$'\n'/ }"
+done 2>/dev/null
+"""
+    + PROBE
+)
 _PROBE_TIMEOUT_S = 10.0
 _FIXTURE_BYTES = 256 << 20
 _SHOWN = 8
@@ -36,33 +49,42 @@ git="git -c safe.directory=* -c core.fsmonitor=false --no-pager"
   $git status --porcelain --untracked-files=all -- .
 } 2>/dev/null | head -c 400000
 """
-_SLEEPERS = ("sleep infinity",)
+#: The container's own first process, and one that has ended and is only not collected.
+_NOTHING = ("sleep infinity", "<defunct>")
 
 
-def find_leftovers(session: Session, *, thorough: bool) -> tuple[str, ...]:
+def find_leftovers(session: Session, *, thorough: bool, probed: str | None = None) -> tuple[str, ...]:
     """Processes, listening ports, `bench-*` profiles and folders, one text each, such as `process: node server.js`.
 
     Args:
         thorough: look for paths even when no process is left, which costs a command in the container.
+        probed: what `FULL_PROBE` printed already; None: the engine is asked.
     """
     try:
-        processes = [
-            command
-            for _, command in session.engine.processes(session.container)
-            if not command.endswith(_SLEEPERS)
-        ]
+        processes = _listed(session) if probed is None else _probed_processes(probed)
     except (EngineError, ValueError):
         return ()
+    processes = [command for command in processes if not command.endswith(_NOTHING)]
     found = [f"process: {command[:200]}" for command in processes]
     if thorough or processes:
-        found += _probe(session)
+        if probed is None:
+            probed = session.exec(PROBE, user="root", timeout_s=_PROBE_TIMEOUT_S).output
+        found += _read_probe(probed)
     return tuple(dict.fromkeys(found))
 
 
-def _probe(session: Session) -> list[str]:
-    result = session.exec(_PROBE, user="root", timeout_s=_PROBE_TIMEOUT_S)
+def _listed(session: Session) -> list[str]:
+    return [command for _, command in session.engine.processes(session.container)]
+
+
+def _probed_processes(output: str) -> list[str]:
+    lines = (line.partition(" ") for line in output.splitlines())
+    return [value for kind, _, value in lines if kind == "process"]
+
+
+def _read_probe(output: str) -> list[str]:
     found = []
-    for line in result.output.splitlines():
+    for line in output.splitlines():
         kind, _, value = line.partition(" ")
         if kind == "path":
             found.append(f"path: {value[:200]}")

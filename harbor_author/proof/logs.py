@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import posixpath
 import tarfile
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import IO
 
 from harbor_author.proof.session import Session
 from harbor_author.sandbox import EngineError
@@ -29,7 +31,6 @@ def read_logs(session: Session, paths: Iterable[str]) -> dict[str, bytes]:
 
 
 def _in_one(session: Session, wanted: list[str]) -> dict[str, bytes] | None:
-    found: dict[str, bytes] = {}
     with tempfile.SpooledTemporaryFile(_BULK_BYTES) as archive:
         try:
             if not session.engine.archive(session.container, ROOT, _BULK_BYTES, archive):
@@ -39,13 +40,24 @@ def _in_one(session: Session, wanted: list[str]) -> dict[str, bytes] | None:
                 return None
             raise
         archive.seek(0)
-        try:
-            with tarfile.open(fileobj=archive, mode="r:") as tar:
-                for member in tar:
-                    path = posixpath.join("/", member.name)
-                    content = tar.extractfile(member) if member.isreg() and path in wanted else None
-                    if content is not None:
-                        found[path] = content.read()
-        except tarfile.TarError:
-            return None
+        return _files(archive, wanted)
+
+
+def unpack_logs(archive: bytes, paths: Iterable[str]) -> dict[str, bytes] | None:
+    """The same from an archive of /logs; None when it is none, or not whole."""
+    whole = len(archive) % tarfile.BLOCKSIZE == 0 and archive.endswith(bytes(2 * tarfile.BLOCKSIZE))
+    return _files(io.BytesIO(archive), list(paths)) if whole else None
+
+
+def _files(archive: IO[bytes], wanted: Collection[str]) -> dict[str, bytes] | None:
+    found = {}
+    try:
+        with tarfile.open(fileobj=archive, mode="r:") as tar:
+            for member in tar:
+                path = posixpath.join("/", member.name)
+                content = tar.extractfile(member) if member.isreg() and path in wanted else None
+                if content is not None:
+                    found[path] = content.read()
+    except tarfile.TarError:
+        return None
     return found

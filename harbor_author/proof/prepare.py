@@ -36,8 +36,12 @@ def prepare(
     cancellation: Cancellation,
     keep: bool,
     log: Callable[[str], None],
+    remove: Callable[[str], None] | None = None,
 ) -> PreparedTask:
     """Read a task and provide its images.
+
+    Args:
+        remove: who removes its containers; None: the engine, and at once.
 
     Raises:
         TaskRefusedError: no trial can start.
@@ -59,6 +63,7 @@ def prepare(
         image=built.image,
         cancellation=cancellation,
         keep=keep,
+        remove=remove,
     )
     return PreparedTask(replace(bench, verifier_images=_verifier_images(bench, built, log)), built, package)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import io
+import shlex
 import threading
 import time
-from collections.abc import Iterator, Mapping
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any
 
 from harbor_author.proof.config import EnvironmentConfig, Healthcheck, resolve_env
@@ -21,6 +25,8 @@ _UNPACK_AND_RUN = (
     f"tar -xf - -C / 2>/dev/null || {{ echo '{_NOT_UNPACKED_WORD.strip()}'; exit {_NOT_UNPACKED}; }}; "
     'exec bash -c "$0" </dev/null'
 )
+#: What is read along with a command's end: more of it is read by requests of its own.
+_READ_BYTES = 1 << 20
 LOG_DIRS = ("/logs/agent", "/logs/verifier", "/logs/artifacts")
 
 
@@ -47,6 +53,19 @@ class TrialAbortedError(Exception):
         self.cause = cause
         self.message = message
         self.log = log
+
+
+@dataclass(frozen=True)
+class Around:
+    """A command that was run in one request with what comes before and after it.
+
+    `probed` is what the probe printed, `archive` a tar archive of the folder that was asked for. Both are None where
+    they did not come through, such as after a command that killed every process, or left too much to read.
+    """
+
+    result: ExecResult
+    probed: str | None = None
+    archive: bytes | None = None
 
 
 class Cancellation:
@@ -134,6 +153,9 @@ class Session:
             result = self._run(
                 ["bash", "-c", command], user=user, env=env, timeout_s=timeout_s, output_file=output_file
             )
+        return self._ended(result)
+
+    def _ended(self, result: ExecResult) -> ExecResult:
         self.cancellation.check()
         if result.stopped is not None:
             cause, _, message = result.stopped.partition(": ")
@@ -142,6 +164,70 @@ class Session:
             self._explain(result.failure)
         return result
 
+    def exec_around(
+        self,
+        command: str,
+        *,
+        remove: Sequence[str],
+        probe: str,
+        read: str,
+        user: str | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
+        output_file: str | None = None,
+    ) -> Around | None:
+        """Run a command, in one request with what `exec` has others for: files removed and unpacked before it, a probe
+        and the reading of a folder after it.
+
+        That is the container's own work, done by its own tar: only for containers in which nothing ran that is there
+        to deceive. The command itself is run as by `exec`, by a shell of its own; the words of the others are in no
+        process's command line, where a judge that looks for processes could find them.
+
+        Returns:
+            None where it cannot be done so, and nothing was run: no root, no tar, a file that cannot be removed.
+
+        Raises:
+            TrialAbortedError: as `exec`.
+        """
+        if not self._is_root(user) or not self.engine.streams_stdin:
+            return None
+        self.cancellation.check()
+        archive = self.pending.finish()
+        self._pending = None
+        mark = uuid.uuid4().hex
+        script = (
+            f"{{ rm -f -- {shlex.join(remove)} && command -p tar -xf - -C / 2>/dev/null || "
+            f"{{ echo '{_NOT_UNPACKED_WORD.strip()}'; exit {_NOT_UNPACKED}; }}; unset SHLVL; "
+            f'bash -c "$1" </dev/null; c=$?; echo; echo {mark}; {probe.strip()}\necho; echo {mark}; '
+            f"command -p tar -cf - -C / {shlex.quote(read.strip('/'))} 2>/dev/null | "
+            f"command -p head -c {_READ_BYTES} | command -p base64; exit $c; }}\n"
+        )
+        sent = io.BytesIO(script.encode() + archive.read())
+        result = self._run(
+            ["bash", "-s", "--", command],
+            user=user,
+            env=env,
+            timeout_s=timeout_s,
+            output_file=output_file,
+            stdin=sent,
+            output_limit_bytes=3 * _READ_BYTES,
+        )
+        if result.exit_code == _NOT_UNPACKED and result.output.endswith(_NOT_UNPACKED_WORD):
+            archive.seek(0)
+            self.engine.put(self.container, "/", archive)
+            return None
+        output, *rest = result.output.split(f"\n{mark}\n")
+        result = self._ended(replace(result, output=output))
+        if len(rest) != 2:
+            return Around(result)
+        try:
+            return Around(result, rest[0], base64.b64decode(rest[1]))
+        except ValueError:
+            return Around(result, rest[0])
+
+    def _is_root(self, user: str | None) -> bool:
+        return (self._image_user if user is None else user) in _ROOT
+
     def _run_with_files(self, command: str, *, user: str | None, **options: Any) -> ExecResult | None:
         """Unpack what is pending and run a command in one request; None where that cannot be done.
 
@@ -149,8 +235,7 @@ class Session:
         submission must have no hand in what comes after it. In the end nothing tells the command from one that was
         run alone: the shell that unpacked is replaced by Harbor's.
         """
-        is_root = (self._image_user if user is None else user) in _ROOT
-        if self._has_run or self._pending is None or not is_root or not self.engine.streams_stdin:
+        if self._has_run or self._pending is None or not self._is_root(user) or not self.engine.streams_stdin:
             return None
         archive = self._pending.finish()
         result = self._run(["bash", "-c", _UNPACK_AND_RUN, command], user=user, stdin=archive, **options)
@@ -171,6 +256,7 @@ class Session:
         timeout_s: float | None,
         output_file: str | None,
         stdin: IO[bytes] | None = None,
+        output_limit_bytes: int = 1 << 20,
     ) -> ExecResult:
         self._has_run = True
         try:
@@ -183,6 +269,7 @@ class Session:
                 timeout_s=timeout_s,
                 watch=lambda: self._watch(output_file),
                 stdin=stdin,
+                output_limit_bytes=output_limit_bytes,
             )
         except EngineError as error:
             self.cancellation.check()
@@ -282,10 +369,12 @@ def open_session(
     cancellation: Cancellation,
     limits: Limits = DEFAULT_LIMITS,
     keep: bool = False,
+    remove: Callable[[str], None] | None = None,
 ) -> Iterator[Session]:
     """Create and start a container of `image`; remove it at the end, unless `keep`.
 
     Args:
+        remove: who removes it; None: the engine, and at once.
         phases: the network modes that the agent and the verifier ask for, so that a container that must be
             reachable in one of them is created with a network that can be switched.
 
@@ -324,4 +413,4 @@ def open_session(
         yield session
     finally:
         if not keep or cancellation.cancelled:
-            engine.remove(container)
+            (remove or engine.remove)(container)

@@ -87,6 +87,7 @@ def observe(bench: Bench, oracle: Submission, instruction: str) -> OracleChanges
         phases=(config.agent.network_mode,),
         cancellation=bench.cancellation,
         limits=bench.limits,
+        remove=bench.remove,
     ) as session:
         session.healthcheck(config.environment.healthcheck)
         roots = _roots(bench, instruction)

@@ -36,6 +36,7 @@ def run_steps(bench: Bench, submission: Submission, on_stage: OnStage) -> TrialR
         cancellation=bench.cancellation,
         limits=bench.limits,
         keep=bench.keep,
+        remove=bench.remove,
     ) as session:
         session.healthcheck(config.environment.healthcheck)
         verified_here = False

@@ -17,6 +17,8 @@ class Submission:
         source: the host folder that is uploaded to /solution, or None.
         overlay: files (relative to /solution) that replace the source's; None as content leaves one out.
         after: shell text run as the agent after the script, whatever the script's status was.
+        is_reference: nothing but the task's own reference solution and edits of ours is run, so that what it leaves
+            in the container may be trusted to hand files in and out. Never of what is there to deceive.
     """
 
     name: str
@@ -24,6 +26,7 @@ class Submission:
     source: Path | None = None
     overlay: Mapping[str, bytes | None] = field(default_factory=dict)
     after: str = ""
+    is_reference: bool = False
 
     @property
     def leaves_processes(self) -> bool:
@@ -35,7 +38,7 @@ class Submission:
         return self.script is None and not self.after
 
 
-UNTOUCHED = Submission("untouched")
+UNTOUCHED = Submission("untouched", is_reference=True)
 
 
 def oracle(task_dir: Path, *, name: str = "oracle", step: str | None = None) -> Submission:
@@ -43,4 +46,4 @@ def oracle(task_dir: Path, *, name: str = "oracle", step: str | None = None) -> 
     source = task_dir / "solution"
     if step is not None and (task_dir / "steps" / step / "solution").is_dir():
         source = task_dir / "steps" / step / "solution"
-    return Submission(name, script="solve.sh", source=source)
+    return Submission(name, script="solve.sh", source=source, is_reference=True)

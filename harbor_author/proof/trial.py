@@ -54,6 +54,7 @@ class Bench:
     clock: str = ""
     inspect: bool = False
     keep_diff: bool = False
+    remove: Callable[[str], None] | None = None
 
     @property
     def has_judge_line(self) -> bool:
@@ -134,6 +135,7 @@ def _run_single(bench: Bench, submission: Submission, on_stage: OnStage) -> Tria
         cancellation=bench.cancellation,
         limits=bench.limits,
         keep=bench.keep,
+        remove=bench.remove,
     ) as session:
         if bench.clock:
             set_clock(session, bench.clock)
@@ -143,9 +145,9 @@ def _run_single(bench: Bench, submission: Submission, on_stage: OnStage) -> Tria
         if not is_separate:
             on_stage("judge")
             before = fixture_state(session, FIXTURE) if bench.inspect else None
-            judge = run_judge(session, bench.task_dir, config)
+            judge = run_judge(session, bench.task_dir, config, trusting=submission.is_reference)
             on_stage("clean")
-            leftovers = find_leftovers(session, thorough=bench.has_judge_line)
+            leftovers = find_leftovers(session, thorough=bench.has_judge_line, probed=judge.probed)
             if bench.inspect:
                 leftovers += changed_by_judge(before, fixture_state(session, FIXTURE))
                 leftovers += outside(session, config.environment.workdir or bench.image.workdir)
@@ -173,6 +175,7 @@ def judge_separately(
         cancellation=bench.cancellation,
         limits=bench.limits,
         keep=bench.keep,
+        remove=bench.remove,
     ) as session:
         session.healthcheck(environment.healthcheck)
         separate.upload(session, artifacts)

@@ -30,12 +30,15 @@ from harbor_author.proof.verdict import Trial, judge_trial
 from harbor_author.sandbox import Engine, EngineError, connect
 from harbor_author.sandbox.ownership import remove_abandoned, remove_own
 from harbor_author.sandbox.quick import image_ids
+from harbor_author.sandbox.removal import Removals
 from harbor_author.suite import Task
 
 #: Of the engine's memory, what trials may take together.
 _MEMORY_SHARE = 0.8
 #: After an interrupt: trials end at once, since their containers are gone; a build ends with this process.
 _DRAIN_S = 5.0
+#: After an interrupt: an engine that hangs is not waited for; the next run removes what it kept.
+_REMOVAL_S = 20.0
 
 
 #: What a programme or a runner adds to a receipt, and a current receipt gives back.
@@ -115,8 +118,9 @@ class _Proof:
         pending = [index for index in range(len(self._tasks)) if not self._skip_current(index)]
         if pending:
             engine = self._engine or connect()
-            with _removing_all(engine, self._cancellation):
-                self._run_pending(engine, pending)
+            removals = Removals(engine)
+            with _removing_all(engine, self._cancellation, removals):
+                self._run_pending(engine, removals, pending)
         return [self._results[index] for index in range(len(self._tasks))]
 
     def _skip_current(self, index: int) -> bool:
@@ -153,13 +157,13 @@ class _Proof:
         )
         return True
 
-    def _run_pending(self, engine: Engine, pending: list[int]) -> None:
+    def _run_pending(self, engine: Engine, removals: Removals, pending: list[int]) -> None:
         info = engine.info()
         jobs = self._options.jobs or max(2, os.cpu_count() or 2)
         pool = Pool(jobs=jobs, memory_mb=int(info.memory_mb * _MEMORY_SHARE), cancellation=self._cancellation)
         for index in pending:
             # Ranked behind every trial, so that what is begun is finished before more is begun.
-            pool.add(Job(partial(self._prepare, engine, pool, index), rank=1))
+            pool.add(Job(partial(self._prepare, engine, removals, pool, index), rank=1))
         try:
             pool.run()
         except BaseException:
@@ -169,7 +173,7 @@ class _Proof:
             pool.drain(_DRAIN_S)
             raise
 
-    def _prepare(self, engine: Engine, pool: Pool, index: int) -> None:
+    def _prepare(self, engine: Engine, removals: Removals, pool: Pool, index: int) -> None:
         task = self._tasks[index]
         started = time.monotonic()
         self._progress.stage(task.label, "", "prepare")
@@ -181,6 +185,7 @@ class _Proof:
                 cancellation=self._cancellation,
                 keep=self._options.keep,
                 log=partial(self._progress.log, task.label),
+                remove=removals.remove,
             )
             if self._options.artefacts is not None:
                 prepared = replace(prepared, bench=replace(prepared.bench, keep_diff=True))
@@ -334,13 +339,14 @@ class _TaskRun:
 
 
 @contextmanager
-def _removing_all(engine: Engine, cancellation: Cancellation) -> Iterator[None]:
+def _removing_all(engine: Engine, cancellation: Cancellation, removals: Removals) -> Iterator[None]:
     """First remove what dead processes left; at the end, whatever happened, what this one still has."""
     remove_abandoned(engine)
     try:
         yield
     finally:
-        if cancellation.cancelled:
+        removals.finish(_REMOVAL_S if cancellation.cancelled else None)
+        if cancellation.cancelled or removals.failed:
             with suppress(EngineError):
                 remove_own(engine)
 

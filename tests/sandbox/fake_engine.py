@@ -114,7 +114,7 @@ class FakeEngine:
         stdin = options.get("stdin")
         text = command[2]
         if stdin is not None:
-            if not self.has_tar:
+            if not self.has_tar or command[1] == "-s":
                 return ExecResult(125, "harbor-author: not unpacked\n")
             self.with_files += 1
             self._unpack(target, "/", stdin)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY, AuthorRunner
-from tests.proof.tasks import make_task
+from tests.proof.tasks import JUDGE, make_task
 from tests.sandbox.engine_proxy import EngineProxy
 
 KILLS = int(os.environ.get("HARBOR_AUTHOR_KILLS", "4"))
@@ -44,7 +44,8 @@ def test_an_engine_that_never_answers(author: AuthorRunner, tmp_path: Path) -> N
 @pytest.mark.parametrize("trigger", [b"/containers/create", b"/start", b"/archive", b"/exec"])
 def test_an_engine_that_dies_midway(author: AuthorRunner, tmp_path: Path, trigger: bytes) -> None:
     name = f"dies-{trigger.rpartition(b'/')[2].decode()}"
-    task = make_task(tmp_path, name)
+    # So much output is read by a request of its own, not with the judge's end.
+    task = make_task(tmp_path, name, tests__test_sh=JUDGE + "head -c 3000000 /dev/zero\n")
     with EngineProxy(tmp_path / "s", trigger=trigger, fault="die") as proxy:
         ran = author("oracle-check", task.path, "--json", env={"DOCKER_HOST": proxy.url})
         assert proxy.faulty.is_set()
