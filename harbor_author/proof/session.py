@@ -400,6 +400,9 @@ def open_session(
         try:
             engine.start(container)
         except EngineError as error:
+            # The runtime tells what is wrong with the image; a network or a disk that fails is the machine's fault.
+            if "OCI runtime" not in error.message or "no space left" in error.message:
+                raise
             raise TrialAbortedError("environment-failed", error.message, engine.logs(container)) from error
         if config.network_mode == "no-network" and switched:
             session._connected = True

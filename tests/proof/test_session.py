@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from harbor_author.proof import oracle_check
 from harbor_author.proof.config import EnvironmentConfig
 from harbor_author.proof.session import Cancellation, Session, TrialAbortedError, open_session
 from harbor_author.sandbox import EngineError, ExecResult, ImageInfo
+from tests.proof.tasks import make_task
 from tests.sandbox.fake_engine import FakeContainer, FakeEngine
 
 
@@ -91,6 +95,30 @@ def test_a_container_that_does_not_stay_up_is_said_to_have_stopped() -> None:
     engine = FakeEngine(gone)
     with pytest.raises(TrialAbortedError, match="does not keep it running"), session_of(engine) as session:
         session.exec("true")
+
+
+@pytest.mark.parametrize(
+    ("said", "cause"),
+    [
+        (
+            'failed to create shim: OCI runtime create failed: exec: "sh": executable file not found in $PATH',
+            "environment-failed",
+        ),
+        ("failed to create endpoint x on network bridge: could not find bridge docker0", "engine-failed"),
+        ("failed to create shim: OCI runtime create failed: no space left on device", "disk-full"),
+    ],
+)
+def test_a_container_that_does_not_start_is_laid_to_image_or_machine(
+    tmp_path: Path, said: str, cause: str
+) -> None:
+    class Starting(FakeEngine):
+        def start(self, container: str) -> None:
+            raise EngineError(f"the engine could not start a container: {said}", status=500)
+
+    engine = Starting(ok)
+    (result,) = oracle_check([make_task(tmp_path, environment__Dockerfile="FROM base\n")], engine=engine)
+    assert (result.verdict, result.cause) == ("error", cause)
+    assert engine.live == {}
 
 
 def test_an_interrupt_is_noticed_before_the_next_command() -> None:
