@@ -25,6 +25,8 @@ State = frozenset[Value]
 REWARD_FILE = re.compile(r"(?:^|/)reward\.(?:txt|json)$")
 REWARD_NAME = re.compile(r"\breward\.(?:txt|json)\b")
 _NOTHING: State = frozenset()
+#: Stands in a program's text for what the shell puts there.
+SHELLS = "given_by_the_shell"
 _START: State = frozenset({"unwritten"})
 _MAX_DEPTH = 80
 #: Statements looked at in one run; functions that call each other twice would take for ever.
@@ -50,6 +52,7 @@ class Outcome:
         unwritten_at: (line, why) of ends that come without a reward.
         reads: (line, column) of places that read the file before anything surely wrote or removed it.
         opaque: it runs a program that we cannot see into, which may write the reward.
+        unreached: a statement that no path comes to names the reward.
     """
 
     end: State = _NOTHING
@@ -57,10 +60,29 @@ class Outcome:
     unwritten_at: list[tuple[int, str]] = field(default_factory=list)
     reads: list[tuple[int, int]] = field(default_factory=list)
     opaque: bool = False
+    unreached: bool = False
 
 
-#: Given the path of a program below /tests: does it write a reward, and does it when it fails midway?
-Delegate = Callable[[str], Literal["no", "may", "always"]]
+@dataclass(frozen=True)
+class Habit:
+    """What a program does with the reward.
+
+    Attributes:
+        writes: whether it writes one, and whether it does so also when it fails midway.
+        line: of its own text, on which it writes a literal reward above zero without having looked at anything.
+    """
+
+    writes: Literal["no", "may", "always"] = "no"
+    line: int | None = None
+
+    @property
+    def value(self) -> Value:
+        return "computed" if self.line is None else "positive"
+
+
+NO_HABIT = Habit()
+#: What a program does with the reward: given its path below /tests and "", or its file's name and its text.
+Delegate = Callable[[str, str], Habit]
 
 
 def analyse(script: Script, delegate: Delegate, *, allow_refusal: bool = False) -> Outcome:
@@ -80,8 +102,12 @@ class _Flow:
         self.outcome = Outcome()
         self.functions: dict[str, Node] = {}
         self.calls: list[str] = []
+        #: What `$1`, `$2` ... are in the function that is being followed.
+        self.given: dict[str, str] = {}
         self.errexit = bool(re.match(r"#!.*\s-\w*e", script.source))
-        self.trap: Script | None = None
+        #: Text and line of what runs at the end, and of what runs when `set -e` ends it.
+        self.traps: dict[str, tuple[str, int]] = {}
+        self.trapped = False
         self.cleared = False
         self.statements = 0
         self.conditions: list[str] = []
@@ -99,26 +125,52 @@ class _Flow:
             self.finish(state, last, "it can reach its end without writing one")
         return self.outcome
 
-    def finish(self, state: State, line: int, why: str) -> None:
-        if self.trap is not None:
-            inner = _Flow(self.trap, self.delegate, True)
-            state = inner.sequence(self.trap.root.named_children, state, 1)
+    def finish(self, state: State, line: int, why: str, *, failed: bool = False) -> None:
+        for signal in ("ERR", "EXIT") if failed else ("EXIT",):
+            if signal in self.traps and state and not self.trapped:
+                self.trapped = True
+                state = self.run_trap(*self.traps[signal], state)
+                self.trapped = False
         if "unwritten" in state:
             self.outcome.unwritten_at.append((line, why))
         self.outcome.end |= state
+
+    def run_trap(self, text: str, line: int, state: State) -> State:
+        words = text.split()
+        errexit, self.errexit = self.errexit, False
+        try:
+            if words and words[0] in self.functions and not re.search(r"[;&|\n]", text):
+                body = self.functions[words[0]].child_by_field_name("body")
+                if body is None:
+                    return state
+                end = self.outcome.end
+                self.outcome.end = _NOTHING
+                good, bad = self.statement(body, state, 1)
+                # An `exit` of its own ends the script with what it has written so far.
+                after, self.outcome.end = good | bad | self.outcome.end, end
+                return after
+            known = self.script.constants
+            text = re.sub(r"\$\{?(\w+)\}?", lambda m: known.get(m[1], m[0]), text)
+            inner = _Flow(parse_script(text, line), self.delegate, True)
+            after = inner.sequence(inner.script.root.named_children, state, 1) | inner.outcome.end
+            self.outcome.writes += [w for w in inner.outcome.writes if w not in self.outcome.writes]
+            return after
+        finally:
+            self.errexit = errexit
 
     # -- statements: each returns the states after success and after failure
 
     def sequence(self, nodes: Iterable[Node], state: State, depth: int) -> State:
         for node in nodes:
             if not state:
-                break
+                self.outcome.unreached |= REWARD_NAME.search(self.script.slice(node)) is not None
+                continue
             if node.type in ("comment", "function_definition", "heredoc_body"):
                 continue
             good, bad = self.statement(node, state, depth)
             if self.errexit and bad and self.risky(node):
                 line, _ = self.script.place(node)
-                self.finish(bad, line, "`set -e` ends it here when this fails")
+                self.finish(bad, line, "`set -e` ends it here when this fails", failed=True)
                 bad = _NOTHING
             state = good | bad
         return state
@@ -191,6 +243,14 @@ class _Flow:
     ) -> tuple[State, State]:
         parts = node.named_children
         bad = state
+        last_command = self.script.command(parts[-1]) if parts[-1].type == "command" else None
+        if len(parts) == 2 and last_command is not None and last_command.name == "tee":
+            fed = self.script.command(parts[0]) if parts[0].type == "command" else None
+            if fed is not None and any(REWARD_FILE.search(a) for a in last_command.operands):
+                if "-a" in last_command.options:
+                    self.read(last_command.line, last_command.column, state)
+                written = self.written(last_command, _weigh(self.literal(fed)))
+                return written, written
         for part in parts:
             last = part == parts[-1]
             good, bad = self.statement(part, state, depth, redirects if last else ())
@@ -306,14 +366,18 @@ class _Flow:
                 self.errexit = True
             elif re.search(r"\+\w*e\w*\b|\+o errexit", flags):
                 self.errexit = False
-        if name == "trap" and len(args) >= 2 and "EXIT" in args[1:]:
-            body = self.functions.get(args[0].split()[0]) if args[0].split() else None
-            text = self.script.slice(body.named_children[-1]) if body is not None else args[0]
-            self.trap = parse_script(text, command.line)
+        if name == "trap" and len(args) >= 2:
+            for signal in {"0": "EXIT"}.get(args[1], args[1]), *args[2:]:
+                if args[0] == "-":
+                    self.traps.pop(signal, None)
+                else:
+                    self.traps[signal] = (args[0], command.line)
         if name in self.functions and self.calls.count(name) < 2 and len(self.calls) < 20:
             self.calls.append(name)
+            outer, self.given = self.given, {str(n): word for n, word in enumerate(args, 1)}
             body = self.functions[name].child_by_field_name("body")
             good, bad = self.statement(body, after, depth) if body is not None else (after, after)
+            self.given = outer
             self.calls.pop()
             return good, bad
         if name == "test":
@@ -352,14 +416,12 @@ class _Flow:
             failed = state if _foreign(" ".join(args)) else _COMPUTED
             return self.written(command, "computed"), failed
         how = self.delegated(command)
-        if how != "no":
-            self.note(command, "computed")
-            return _COMPUTED, _COMPUTED if how == "always" else state
-        body = "".join(r.body for r in command.redirects)
+        if how.writes != "no":
+            self.note(command, how.value)
+            written = frozenset({how.value})
+            return written, written if how.writes == "always" else state
         if name in INTERPRETERS or name.endswith((".py", ".sh", ".mjs", ".js")):
-            if REWARD_NAME.search(" ".join(args) + body) or any(
-                re.search(r"/logs/verifier/?$", a) for a in args
-            ):
+            if any(re.search(r"/logs/verifier/?$", a) for a in args) or REWARD_NAME.search(" ".join(args)):
                 return self.written(command, "computed"), state
         elif target and name not in HARMLESS and name not in ("ls", "stat", "wc"):
             return self.written(command, "computed"), state
@@ -367,7 +429,12 @@ class _Flow:
 
     def literal(self, command: Command) -> str:
         if command.name in ("echo", "printf"):
-            words = [a for a in command.args if not re.fullmatch(r"-[neE]+", a)]
+            args = command.args
+            if self.given and command.node is not None and any(UNKNOWN in a for a in args):
+                known = {**self.script.constants, **self.given}
+                nodes = [n for n in command.node.named_children if not n.type.endswith("_redirect")]
+                args = tuple(self.script.word(n, known) for n in nodes[1:])
+            words = [a for a in args if not re.fullmatch(r"-[neE]+", a)]
             if command.name == "printf" and words[:1] and "%" in words[0] and len(words) > 1:
                 words = words[1:]
             return " ".join(words).replace("\\n", "").strip()
@@ -411,6 +478,9 @@ class _Flow:
             if re.search(r"(?:^|[\[(\s])!\s+-[efrs]", literal):
                 return unwritten, written
             return written, unwritten
+        always = _constant_test(literal)
+        if always is not None:
+            return (state, _NOTHING) if always else (_NOTHING, state)
         if REWARD_NAME.search(literal):
             line, column = self.script.place(node) if node is not None else (1, 1)
             self.read(line, column, state)
@@ -432,15 +502,18 @@ class _Flow:
                 stack.extend(current.named_children)
         return state
 
-    def delegated(self, command: Command) -> Literal["no", "may", "always"]:
+    def delegated(self, command: Command) -> Habit:
+        inline = _inline_program(command)
+        if inline is not None:
+            return self.delegate(*inline) if REWARD_NAME.search(inline[1]) else NO_HABIT
         for word in command.argv:
             if re.search(r"(?:^|/)tests/|^[\w.-]+\.\w+$", word) or word == command.argv[0]:
-                how = self.delegate(word)
-                if how != "no":
+                how = self.delegate(word, "")
+                if how.writes != "no":
                     return how
         if command.name in INTERPRETERS or command.argv[0].startswith("/"):
             self.outcome.opaque = True
-        return "no"
+        return NO_HABIT
 
     def risky(self, node: Node) -> bool:
         """It can fail for what the agent did: a program runs, or it reads outside the judge's own folders."""
@@ -462,6 +535,37 @@ class _Flow:
 
 
 _COMPUTED: State = frozenset({"computed"})
+
+
+def _constant_test(text: str) -> bool | None:
+    """What `[ 1 -eq 1 ]` comes to: a test of two literals is no question. None for any other test."""
+    match = re.fullmatch(
+        r"(?:test|\[\[?)\s+(['\"]?)([\w.-]+)\1\s+(-eq|==?|-ne|!=)\s+(['\"]?)([\w.-]+)\4\s*\]?\]?",
+        text.strip(),
+    )
+    if match is None:
+        return None
+    return (match[2] == match[5]) == (match[3] in ("-eq", "=", "=="))
+
+
+def _inline_program(command: Command) -> tuple[str, str] | None:
+    """File name and text of the program in `python3 -c '...'` or `python3 - <<END`; None when there is none.
+
+    What the shell fills in is called `SHELLS`.
+    """
+    suffix = next((s for names, s in _INLINE.items() if re.fullmatch(names, command.name)), None)
+    if suffix is None:
+        return None
+    for flag, text in zip(command.args, command.args[1:], strict=False):
+        if flag in ("-c", "-e", "--eval"):
+            return "inline" + suffix, text.replace(UNKNOWN, SHELLS)
+    bodies = [r.body for r in command.redirects if r.operator == "<<"]
+    if bodies and all(word == "-" for word in command.operands):
+        return "inline" + suffix, re.sub(r"\$\{?\w+\}?", SHELLS, bodies[0]) if suffix == ".py" else bodies[0]
+    return None
+
+
+_INLINE = {r"python[\d.]*": ".py", r"node|deno|bun": ".mjs"}
 
 
 def _split_if(node: Node) -> tuple[list[Node], list[Node], list[Node]]:

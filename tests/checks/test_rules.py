@@ -12,7 +12,7 @@ from harbor_author.checks import Finding, all_rules, validate
 from tests.checks.cases import CASES, Case
 from tests.checks.support import Draft, sound_suite, sound_task, suite_task, task_at
 
-for _theme in ("scripts", "tasks", "environment", "suite"):
+for _theme in ("scripts", "judging", "tasks", "environment", "suite"):
     importlib.import_module(f"tests.checks.cases_{_theme}")
 
 Outcomes = Mapping[str, list[Finding]]
@@ -57,6 +57,13 @@ def test_case(case: Case, outcomes: Outcomes) -> None:
         assert any(path.endswith(f"/{case.where}") for path in files) or not case.where, told
         if case.line is not None:
             assert case.line in {line for _, line in places}, told
+
+
+def test_network_of_a_shared_judge_is_a_warning(outcomes: Outcomes) -> None:
+    """Harbor's own template installs while judging; without a network, or in a separate judge, that is an error."""
+    given = {(f.rule, f.severity) for f in outcomes["judging-template_with_a_network"]}
+    assert given == {("verifier-runtime-install", "warning"), ("verifier-network-download", "warning")}
+    assert {f.severity for f in outcomes["judging-download_without_a_network"]} == {"error"}
 
 
 def test_every_rule_has_a_fault_and_a_near_miss() -> None:

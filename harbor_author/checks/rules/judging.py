@@ -5,12 +5,17 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.images import agent_image
-from harbor_author.checks.programs import INTERPRETERS
+from harbor_author.checks.programs import ASIDE, INTERPRETERS
 from harbor_author.checks.registry import rule
+from harbor_author.checks.script import Script
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 
 @rule(name="status-of-pipe", pack="harbor", severity="error")
@@ -118,18 +123,59 @@ def stale_status(files: TaskFiles) -> Iterator[Problem]:
             continue
         for node in script.nodes("if_statement", "test_command", "variable_assignment"):
             asked = next((c for c in node.named_children if c.type == "test_command"), node)
-            before = node.prev_named_sibling
-            if before is None or "$?" not in script.slice(asked) or node.type == "comment":
+            whole = node if node.type == "if_statement" else asked
+            if "$?" not in script.slice(whole).split("then", 1)[0]:
                 continue
-            if before.type == "redirected_statement":
-                before = before.child_by_field_name("body") or before
-            if before.type != "command":
-                continue
-            command = script.command(before)
-            if command.name in ("echo", "printf", "true", ":"):
-                line, column = script.place(asked)
-                message = f"`$?` here is the status of `{command.name}`, which never fails"
-                yield Problem(message, path, line, column)
+            before = _before(node)
+            fault = _never_fails(script, before) if before is not None else ""
+            if fault:
+                yield Problem(f"`$?` here is the status of {fault}", path, *script.place(asked))
+
+
+def _before(node: Node) -> Node | None:
+    """The statement before, when both stand in one block; comments are none."""
+    before = node.prev_named_sibling
+    while before is not None and before.type == "comment":
+        before = before.prev_named_sibling
+    if before is not None and node.parent is not None and node.parent.type in ("list", "pipeline"):
+        return None
+    return before
+
+
+def _never_fails(script: Script, node: Node) -> str:
+    """Why the status of a statement says nothing, in words; "" when it may say something."""
+    if node.type == "redirected_statement":
+        node = node.child_by_field_name("body") or node
+    if node.type == "list":
+        parts = node.named_children
+        last = script.command(parts[-1]) if parts[-1].type == "command" else None
+        if any(c.type == "||" for c in node.children) and last is not None and last.name in _ALWAYS_WELL:
+            return f"`... || {last.name}`, which never fails"
+        return ""
+    if node.type == "declaration_command":
+        command = script.command(node)
+        inner = [n for n in script.nodes("command_substitution") if _within(n, node)]
+        return f"`{command.name}`, not of the command in it" if inner else ""
+    if node.type != "command":
+        return ""
+    command = script.command(node)
+    if command.name in _ALWAYS_WELL:
+        return f"`{command.name}`, which never fails"
+    if command.name in ASIDE:
+        earlier = _before(node)
+        if earlier is not None and earlier.type == "redirected_statement":
+            earlier = earlier.child_by_field_name("body") or earlier
+        tests = script.command(earlier) if earlier is not None and earlier.type == "command" else None
+        if tests is not None and tests.name in INTERPRETERS and any("test" in word for word in tests.argv):
+            return f"`{command.name}`, not of `{tests.name}`"
+    return ""
+
+
+_ALWAYS_WELL = ("echo", "printf", "true", ":")
+
+
+def _within(node: Node, outer: Node) -> bool:
+    return outer.start_byte <= node.start_byte and node.end_byte <= outer.end_byte
 
 
 @rule(name="workspace-imports", pack="harbor", severity="warning")
@@ -161,7 +207,7 @@ def workspace_imports(files: TaskFiles) -> Iterator[Problem]:
             if not inside.startswith(_WORKSPACES):
                 continue
             fault = _taken_from_workspace(command.argv)
-            if fault:
+            if fault and not _names_own_tests(files, path, command.argv):
                 yield Problem(f"in {inside}, {fault}", path, command.line, command.column)
 
 
@@ -180,6 +226,13 @@ def _taken_from_workspace(argv: tuple[str, ...]) -> str:
     if not any(a.startswith("/tests") for a in argv):
         return "pytest collects the agent's own tests and conftest.py"
     return ""
+
+
+def _names_own_tests(files: TaskFiles, path: str, argv: tuple[str, ...]) -> bool:
+    """It names the judge's tests by a relative path: they are not there at all (tests-directory-assumed)."""
+    names = [word.split("::", 1)[0].removeprefix("./").removeprefix("tests/") for word in argv]
+    folder = path.rpartition("/")[0]
+    return any(name.endswith(".py") and files.is_file(f"{folder}/{name}") for name in names)
 
 
 def _workdir(files: TaskFiles) -> str:

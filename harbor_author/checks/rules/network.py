@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from harbor_author.checks.context import TaskFiles
-from harbor_author.checks.findings import Problem
+from harbor_author.checks.findings import Problem, Severity
 from harbor_author.checks.registry import rule
 from harbor_author.checks.script import Command
 
+#: This machine, or a service of the task: its name has no dot.
 _LOCAL = re.compile(
-    r"^(?:https?://)?(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|host\.docker\.internal)(?:[:/]|$)"
+    r"^(?:(?:https?|git|ssh|ftp)://)?(?:[\w.-]+@)?"
+    r"(?:[A-Za-z][\w-]*|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|host\.docker\.internal)(?::(?!//)|[/?]|$)"
 )
 _REMOTE = re.compile(r"^(?:https?|ftp|git|ssh)://|^git@")
 _OFFLINE = frozenset(
@@ -101,16 +103,48 @@ def verifier_network_download(files: TaskFiles) -> Iterator[Problem]:
 
     Why: a test.sh that began with `curl .../install.sh | sh` scored 0 for every agent on the day that the host was
         down, and what it fetches can change between two runs. Harbor's lint looks at separate verifiers alone; a
-        shared one depends on the network just as much.
+        shared one depends on the network just as much. Where the task gives a shared judge its network, as
+        Harbor's own template for those does, this is a warning.
     Bad: curl -LsSf https://example.org/install.sh | sh
     Good: the tool is installed in the Dockerfile, with its version
     Fix: move the download into the Dockerfile and pin what it fetches.
     """
-    for path, command in _judging(files):
-        what = download(command)
-        if what:
-            yield Problem(f"network use while judging: {what[:100]}", path, command.line, command.column)
+    for path, (command, what, more) in _first_of_each(files, download).items():
+        message = f"network use while judging: {what[:100]}{more}"
+        yield Problem(message, path, command.line, command.column, severity=_severity(files, what))
     yield from _code_downloads(files)
+
+
+def _first_of_each(
+    files: TaskFiles, question: Callable[[Command], str]
+) -> dict[str, tuple[Command, str, str]]:
+    """Script -> the first command that the question has an answer to, the answer, and how many more there are."""
+    found: dict[str, list[tuple[Command, str]]] = {}
+    for path, command in _judging(files):
+        what = question(command)
+        if what:
+            found.setdefault(path, []).append((command, what))
+    return {
+        path: (*all_[0], f" (and at line {', '.join(str(c.line) for c, _ in all_[1:])})" if all_[1:] else "")
+        for path, all_ in found.items()
+    }
+
+
+def _severity(files: TaskFiles, what: str) -> Severity | None:
+    """A warning where the task gives a shared judge its network, as Harbor's own template for those does."""
+    if files.separate_verifier:
+        return None
+    environment, verifier = files.table("environment"), files.table("verifier")
+    mode = verifier.get("network_mode", environment.get("network_mode"))
+    if mode is None:
+        mode = "no-network" if environment.get("allow_internet") is False else "public"
+    if mode == "allowlist":
+        hosts = verifier.get("allowed_hosts", environment.get("allowed_hosts"))
+        allowed = [str(h).removeprefix("*.") for h in hosts] if isinstance(hosts, list) else []
+        # An install names no host: a list that has any may be meant for it.
+        named = re.search(r"://([^/:\s]+)", what)
+        return "warning" if allowed and (not named or any(named[1].endswith(h) for h in allowed)) else None
+    return "warning" if mode == "public" else None
 
 
 _CODE_FETCH = re.compile(
@@ -136,7 +170,8 @@ def _code_downloads(files: TaskFiles) -> Iterator[Problem]:
                 if text[start : match.start()].lstrip().startswith(("#", "//", "*")):
                     continue
                 message = f"network use while judging: {match['url'][:100]}"
-                yield Problem(message, entry.path, line, match.start() - start + 1)
+                severity = _severity(files, match["url"])
+                yield Problem(message, entry.path, line, match.start() - start + 1, severity=severity)
 
 
 @rule(name="verifier-runtime-install", pack="harbor", severity="error", harbor=True)
@@ -144,12 +179,12 @@ def verifier_runtime_install(files: TaskFiles) -> Iterator[Problem]:
     """The judge installs software while it judges.
 
     Why: `uvx --with pytest` resolved anew for each trial took a third of the verifier's time limit, and failed with
-        the network off; a new release of a plugin turned every reward to 0.
+        the network off; a new release of a plugin turned every reward to 0. A warning where a shared judge has its
+        network.
     Bad: pip install pytest==8.4.1 in test.sh
     Good: RUN pip install pytest==8.4.1 in the Dockerfile
     Fix: install it in the image that judges: environment/Dockerfile, or tests/Dockerfile for a separate verifier.
     """
-    for path, command in _judging(files):
-        what = installs(command)
-        if what:
-            yield Problem(f"installs while judging: {what[:100]}", path, command.line, command.column)
+    for path, (command, what, more) in _first_of_each(files, installs).items():
+        message = f"installs while judging: {what[:100]}{more}"
+        yield Problem(message, path, command.line, command.column, severity=_severity(files, what))

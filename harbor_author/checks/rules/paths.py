@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.images import agent_image
 from harbor_author.checks.programs import INTERPRETERS
 from harbor_author.checks.registry import rule
-from harbor_author.checks.script import Command
+from harbor_author.checks.rules.reward import outcomes
+from harbor_author.checks.script import UNKNOWN, Command, Redirect, Script
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _PLACE = re.compile(r"^/(?P<root>tests|solution)/(?P<path>[^\s*?\[\]{}$\ufffc]+)$")
 
@@ -61,9 +66,25 @@ def missing_test_path(files: TaskFiles) -> Iterator[Problem]:
                     continue
                 if _exists(files, match["root"], match["path"].rstrip("/")) or word in made:
                     continue
-                hidden = ", and `|| true` hides that" if _swallowed(command) else ""
+                hidden = ", and `|| true` hides that" if _swallowed(files.script(path), command) else ""
                 message = f"{word} does not exist: the task has no {match['root']}/{match['path']}{hidden}"
                 yield Problem(message, path, command.line, command.column)
+        if home == "tests":
+            yield from _missing_beside(files, path)
+
+
+def _missing_beside(files: TaskFiles, path: str) -> Iterator[Problem]:
+    """Programs that a script runs by a relative name after it went to its own folder, where they are not."""
+    made = {word.rsplit("/", 1)[-1] for word in _made(files, path)}
+    for command, word, place in _relative(files, path):
+        plain = word.removeprefix("./")
+        runs = command.name in _RUNNERS or command.name == "pytest"
+        if place != _OWN or not runs or not re.search(r"\.(?:py|sh|bash|mjs|cjs|js)$", plain):
+            continue
+        here = path.rpartition("/")[0] + "/"
+        if not any(f"{folder}{plain}" in files.entries for folder in (here, "tests/")) and plain not in made:
+            message = f"'{word}' does not exist: {here} has no such file"
+            yield Problem(message, path, command.line, command.column)
 
 
 def _exists(files: TaskFiles, root: str, path: str) -> bool:
@@ -106,8 +127,8 @@ def _made(files: TaskFiles, path: str) -> set[str]:
 _MAX_CLIMB = 40
 
 
-def _swallowed(command: Command) -> bool:
-    """The command's failure is thrown away: `command || true`, or the same with `:`."""
+def _swallowed(script: Script, command: Command) -> bool:
+    """The command's failure is thrown away: `command || true`, or the same with `:` or a mere message."""
     node = command.node
     for _ in range(_MAX_CLIMB):
         if node is None or node.parent is None:
@@ -116,14 +137,60 @@ def _swallowed(command: Command) -> bool:
         if parent.type == "list" and parent.named_children[0] == node:
             operator = next((c.type for c in parent.children if c.type in ("&&", "||")), "")
             other = parent.named_children[-1]
-            text = other.text.decode("utf-8", "replace").strip() if other.text else ""
-            if operator == "||":
-                return text in ("true", ":", "/bin/true")
-            return False
+            if operator != "||" or other.type != "command":
+                return False
+            instead = script.command(other)
+            says = not any(_keeps(r) for r in instead.redirects)
+            return instead.name in ("true", ":") or (instead.name in ("echo", "printf") and says)
         if parent.type not in ("list", "redirected_statement", "pipeline"):
             return False
         node = parent
     return False
+
+
+def _keeps(redirect: Redirect) -> bool:
+    """Output goes into a file."""
+    return ">" in redirect.operator and redirect.target != "/dev/null" and not redirect.target.isdigit()
+
+
+def _unasked(script: Script, command: Command) -> bool:
+    """A statement of its own whose status nobody asks for, in a script that goes on when it fails."""
+    node = _statement(command, ("redirected_statement",))
+    if node is None or node.parent is None or node.parent.type != "program" or command.words[:1] == ("exec",):
+        return False
+    return not _asked_later(script, node)
+
+
+def _statement(command: Command, within: tuple[str, ...] = ("redirected_statement", "list")) -> Node | None:
+    node = command.node
+    for _ in range(_MAX_CLIMB):
+        if node is None or node.parent is None or node.parent.type not in within:
+            break
+        node = node.parent
+    return node
+
+
+#: `$?` some statements later was meant for the tests, too, and is another rule's matter.
+_NEAR = 3
+
+
+def _asked_later(script: Script, node: Node) -> bool:
+    """One of the next statements asks for a status."""
+    following = node.next_named_sibling
+    for _ in range(_NEAR):
+        if following is None:
+            return False
+        if re.search(r"\$\?|PIPESTATUS", script.slice(following)):
+            return True
+        following = following.next_named_sibling
+    return False
+
+
+#: Names of programs that check something, unlike those that prepare it.
+_CHECKING = re.compile(
+    r"(?:^|[/_.-])(?:tests?|checks?|verify|verif\w+|judge|grade\w*|assert\w*|eval\w*|validate)(?=[/_.-]|$)"
+)
+_PREPARING = re.compile(r"setup|prepare|install|start|serve|seed|init|build|clean|generate|make_")
 
 
 @rule(name="swallowed-failure", pack="harbor", severity="warning")
@@ -137,12 +204,25 @@ def swallowed_failure(files: TaskFiles) -> Iterator[Problem]:
     Fix: use the exit status, or write the output to a file that a later line reads.
     """
     for path in files.verifier_scripts:
-        for command in files.script(path).commands:
-            if command.name not in INTERPRETERS or not _swallowed(command):
+        script = files.script(path)
+        stops = re.search(
+            r"(?:^|\n)\s*set\s+(?:-\w*e|-o\s+errexit)|^#!.*\s-\w*e|\btrap\b|\bexec\s+\d*>", script.source
+        )
+        blind = path in outcomes(files) and outcomes(files)[path].end == {"positive"}
+        for command in script.commands:
+            if command.name not in INTERPRETERS:
                 continue
             if not any("/tests" in word for word in command.argv) and command.name != "pytest":
                 continue
-            kept = any(">" in r.operator and r.target != "/dev/null" for r in command.redirects)
+            statement = _statement(command)
+            if _swallowed(script, command):
+                if statement is not None and _asked_later(script, statement):
+                    continue
+            else:
+                asked = stops or blind or command.nested or not _unasked(script, command)
+                if asked or not _checks(command):
+                    continue
+            kept = any(_keeps(r) for r in command.redirects)
             written = any(re.search(r"--(?:ctrf|junit|json|out|report)", word) for word in command.argv)
             if kept or written or _captured(command) or _writes_reward(files, command):
                 continue
@@ -150,21 +230,29 @@ def swallowed_failure(files: TaskFiles) -> Iterator[Problem]:
             yield Problem(message, path, command.line, command.column)
 
 
+def _checks(command: Command) -> bool:
+    """It is a run of tests, or a program that is called so."""
+    if "pytest" in (command.name, *command.argv[1:3]):
+        return True
+    programs = [word for word in command.operands if _PLACE.match(word)]
+    names = [word.rsplit("/", 1)[-1] for word in programs[:1]]
+    return any(_CHECKING.search(name) and not _PREPARING.search(name) for name in names)
+
+
 #: A program that writes its verdict into a file.
 _LEAVES_SOMETHING = re.compile(r"/logs/verifier|writeFile|write_text|\.write\(|json\.dump\(|>\s*/tmp/")
 
 
 def _writes_reward(files: TaskFiles, command: Command) -> bool:
+    programs = []
     for word in command.argv:
         match = _PLACE.match(word)
         if match and match["root"] == "tests":
-            for prefix in files.tests_prefixes:
-                path = prefix + match["path"]
-                if not files.is_file(path):
-                    continue
-                if _LEAVES_SOMETHING.search(files.text(path)):
-                    return True
-    return False
+            programs += [prefix + match["path"] for prefix in files.tests_prefixes]
+    if "pytest" in (command.name, *command.argv[1:3]):
+        # A conftest.py, or the tests themselves, may leave the reward.
+        programs += [e.path for p in files.tests_prefixes for e in files.files(p) if e.name.endswith(".py")]
+    return any(files.is_file(path) and _LEAVES_SOMETHING.search(files.text(path)) for path in programs)
 
 
 def _captured(command: Command) -> bool:
@@ -188,28 +276,145 @@ def tests_directory_assumed(files: TaskFiles) -> Iterator[Problem]:
     Good: python3 /tests/check.py
     Fix: write the absolute path, or `cd "$(dirname "$0")"` first.
     """
-    image = agent_image(files)
-    # What the image has in its working directory may well be meant.
-    copies = [c for c in image.copies if c.target == image.workdir] if image is not None else []
-    given = {p.rsplit("/", 1)[-1] for c in copies for p in c.files}
     for path in files.verifier_scripts:
-        folder = path.rsplit("/", 1)[0] + "/"
-        moved = False
-        for command in files.script(path).commands:
-            if command.name in ("cd", "pushd"):
-                moved = True
-            if moved or command.name in ("[", "echo", "printf", "export", "local", "pytest", "cd"):
+        for command, word, place in _relative(files, path):
+            plain = word.removeprefix("./").removeprefix("tests/")
+            if place == _OWN or not _own_file(files, path, word, place):
                 continue
-            runs = command.name in ("bash", "sh", "node", "python3", "python")
-            words = command.args if runs else command.argv
-            if command.name in ("cp", "mv", "install", "ln", "tee", "touch", "mkdir", "rm"):
-                words = words[:-1] if command.name in ("cp", "mv", "install", "ln") else ()
-            for word in [*words, *(r.target for r in command.redirects if r.operator.endswith("<"))]:
-                plain = word.removeprefix("./").removeprefix("tests/")
-                if "/" in plain and not word.startswith(("tests/", "./")):
+            where = "the image's" if place == "" else place
+            message = f"'{word}' is relative, but the working directory is {where}, not /tests"
+            yield Problem(message, path, command.line, command.column, f"write /tests/{plain}")
+    yield from _programs_that_assume(files)
+
+
+#: The folder of the script itself.
+_OWN = "its own"
+_UNCLEAR = "unclear"
+
+
+def _relative(files: TaskFiles, path: str) -> Iterator[tuple[Command, str, str]]:
+    """Words of a script that may name one of its files, not absolute, and the directory that it stands in there.
+
+    The directory is "" at the start, `_OWN` after `cd /tests` or `cd "$(dirname "$0")"`, else an absolute path.
+    """
+    script = files.script(path)
+    place = ""
+    for command in script.commands:
+        if command.name in ("cd", "pushd", "popd"):
+            place = _entered(files, script, command, path)
+            continue
+        if place == _UNCLEAR or command.name in ("[", "echo", "printf", "export", "local", "cd"):
+            continue
+        testing = "pytest" in [word.rsplit("/", 1)[-1] for word in command.argv[:8]]
+        runs = testing or command.name in _RUNNERS
+        words = command.args if runs else command.argv
+        if command.name in ("cp", "mv", "install", "ln", "tee", "touch", "mkdir", "rm"):
+            words = words[:-1] if command.name in ("cp", "mv", "install", "ln") else ()
+        reads = [r.target for r in command.redirects if r.operator.endswith("<")]
+        for word in [*words, *reads]:
+            word = word.split("::", 1)[0]
+            plain = word.removeprefix("./").removeprefix("tests/")
+            if "/" in plain and not word.startswith(("tests/", "./")):
+                continue
+            if re.fullmatch(r"[\w.-]+\.\w+", plain) and plain != "test.sh":
+                yield command, word, place
+                break
+
+
+_RUNNERS = ("bash", "sh", "node", "python3", "python", "source", ".")
+
+
+def _entered(files: TaskFiles, script: Script, command: Command, path: str) -> str:
+    """The directory after a `cd`."""
+    node = command.node
+    parent = node.parent if node is not None else None
+    while parent is not None and parent.type in ("list", "redirected_statement"):
+        parent = parent.parent
+    target = command.operands[0] if command.operands else ""
+    if command.name == "popd" or parent is None or parent.type != "program":
+        return _UNCLEAR
+    text = script.slice(node) if node is not None else ""
+    if re.fullmatch(r"/tests/?", target) and path.rpartition("/")[0] + "/" in files.tests_prefixes:
+        return _OWN
+    if UNKNOWN in target and re.search(r"dirname|BASH_SOURCE|\$\{0%", text):
+        return _OWN if re.search(r"\)\"?$", text.strip()) or "%/*" in text else _UNCLEAR
+    return target.rstrip("/") if target.startswith("/") and not target.startswith("/tests") else _UNCLEAR
+
+
+def _own_file(files: TaskFiles, path: str, word: str, place: str) -> bool:
+    """The word names a file beside the script, and none that stands in the directory where it is asked for."""
+    plain = word.removeprefix("./").removeprefix("tests/")
+    if not files.is_file(path.rpartition("/")[0] + "/" + plain):
+        return False
+    return not _present(files, plain, place) and not _brought(files, path, plain)
+
+
+def _present(files: TaskFiles, name: str, place: str) -> bool:
+    """The image, or the agent by its task, has a file of that name in a directory ("" for the working directory)."""
+    image = agent_image(files)
+    copies = image.copies if image is not None else ()
+    # What the image has in its working directory may well be meant.
+    wanted = [c for c in copies if place or (image is not None and c.target == image.workdir)]
+    if any(p.rsplit("/", 1)[-1] == name for c in wanted for p in c.files):
+        return True
+    folder = place or (image.workdir if image is not None else "")
+    for path in files.instructions:
+        for match in re.finditer(rf"(?P<folder>[\w./-]*?){re.escape(name)}(?![\w-])", files.text(path)):
+            written = match["folder"]
+            if not written.startswith("/") or written.rstrip("/") == folder.rstrip("/"):
+                return True
+    return False
+
+
+def _brought(files: TaskFiles, path: str, name: str) -> bool:
+    """The script copies or links the file, or the whole of /tests, to where it works."""
+    for command in files.script(path).commands:
+        if command.name in ("cp", "ln", "mv", "install", "rsync", "tar") and any(
+            (word.rsplit("/", 1)[-1] in (name, "tests", "*", ".", "") and "/tests" in word)
+            or (UNKNOWN in word and word.endswith((name, "/*", "/.")))
+            for word in command.operands
+        ):
+            return True
+    return False
+
+
+#: A name relative to the working directory that a program opens.
+_OPENS = {
+    ".py": re.compile(r"\b(?:open|Path|read_csv|read_json)\(\s*[\"'](?P<name>(?:tests/)?[\w-]+\.\w+)[\"']"),
+    ".js": re.compile(r"\breadFile(?:Sync)?\(\s*[\"'`](?P<name>(?:\./)?(?:tests/)?[\w-]+\.\w+)[\"'`]"),
+}
+
+
+def _programs_that_assume(files: TaskFiles) -> Iterator[Problem]:
+    """Programs of the judge that open one of its files by a relative name, where no script goes to /tests first."""
+    for prefix in files.tests_prefixes:
+        scripts = [p for p in files.verifier_scripts if p.startswith(prefix)]
+        if any(re.search(r"\b(?:cd|pushd)\b|--chdir|--rootdir|-C /tests", files.text(p)) for p in scripts):
+            continue
+        for entry in files.files(prefix):
+            suffix = ".js" if entry.name.endswith((".mjs", ".cjs", ".js")) else entry.name[-3:]
+            pattern = _OPENS.get(suffix)
+            if pattern is None or entry.path.count("/") != prefix.count("/") or files.is_binary(entry.path):
+                continue
+            text = files.text(entry.path)
+            if re.search(r"\bchdir\b|monkeypatch|tmp_path|\bcwd=", text):
+                continue
+            for match in pattern.finditer(text):
+                start = text.rfind("\n", 0, match.start()) + 1
+                name = match["name"].removeprefix("./").removeprefix("tests/")
+                known = files.is_file(prefix + name) and not _present(files, name, "")
+                written = re.match(r"\s*,\s*[\"'](?:mode=)?[wax]", text[match.end() :])
+                if not known or written or text[start : match.start()].lstrip().startswith(("#", "//", "*")):
                     continue
-                known = re.fullmatch(r"[\w.-]+\.\w+", plain) and files.is_file(folder + plain)
-                if known and not word.startswith("/") and plain != "test.sh" and plain not in given:
-                    message = f"'{word}' is relative, but the working directory is the image's, not /tests"
-                    yield Problem(message, path, command.line, command.column, f"write /tests/{plain}")
-                    break
+                if any(_brought(files, p, name) for p in scripts):
+                    continue
+                message = (
+                    f"'{match['name']}' is relative, but the working directory is the image's, not /tests"
+                )
+                yield Problem(
+                    message,
+                    entry.path,
+                    text.count("\n", 0, match.start()) + 1,
+                    match.start("name") - start + 1,
+                    f"write /tests/{name}",
+                )

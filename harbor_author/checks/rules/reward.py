@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Literal
 
 from harbor_author.checks import guests, reward
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.registry import rule
-from harbor_author.checks.reward import Outcome
+from harbor_author.checks.reward import NO_HABIT, Habit, Outcome
 from harbor_author.checks.script import UNKNOWN
 
 #: Ends without a reward that are told of one script.
@@ -21,24 +20,46 @@ _SHOWN = 3
 def outcomes(files: TaskFiles) -> dict[str, Outcome]:
     """The outcome of each entry script, computed once."""
     return files.once(
-        "reward outcomes", lambda: {path: _analyse(files, path) for path in files.entry_scripts}
+        "reward outcomes", lambda: {path: _analyse(files, path, ()) for path in files.entry_scripts}
     )
 
 
-def _analyse(files: TaskFiles, path: str) -> Outcome:
-    prefix = path.removesuffix("test.sh")
+#: Scripts that call scripts are followed so far.
+_MAX_SCRIPTS = 4
 
-    def delegate(word: str) -> Literal["no", "may", "always"]:
+
+def _analyse(files: TaskFiles, path: str, callers: tuple[str, ...]) -> Outcome:
+    prefix = next((p for p in reversed(files.tests_prefixes) if path.startswith(p)), "tests/")
+
+    def delegate(word: str, text: str) -> Habit:
+        if text:
+            return guests.habit(word, text)
         inside = re.search(r"(?:^|/)tests/(.+)$", word)
         for name in (inside[1] if inside else word, word.rsplit("/", 1)[-1]):
             for folder in (prefix, "tests/"):
                 candidate = folder + name
-                if candidate != path and files.is_file(candidate) and not files.is_binary(candidate):
-                    return guests.habit(candidate, files.text(candidate))
-        return "no"
+                if candidate == path or not files.is_file(candidate) or files.is_binary(candidate):
+                    continue
+                if candidate.endswith((".sh", ".bash")):
+                    return _script_habit(files, candidate, (*callers, path))
+                return guests.habit(candidate, files.text(candidate))
+        return NO_HABIT
 
     refusal = files.suite is not None and files.suite.settings.on_error == "no-reward"
     return reward.analyse(files.script(path), delegate, allow_refusal=refusal)
+
+
+def _script_habit(files: TaskFiles, path: str, callers: tuple[str, ...]) -> Habit:
+    """What a script that another one runs does with the reward."""
+    if path in callers or len(callers) > _MAX_SCRIPTS:
+        return NO_HABIT
+    outcome = _analyse(files, path, callers)
+    if not outcome.writes:
+        return NO_HABIT
+    if outcome.unwritten_at or "unwritten" in outcome.end:
+        return Habit("may")
+    blind = outcome.end == {"positive"}
+    return Habit("always", outcome.writes[0].line if blind else None)
 
 
 def _mentions(files: TaskFiles) -> bool:
@@ -60,18 +81,20 @@ def unconditional_reward(files: TaskFiles) -> Iterator[Problem]:
     Good: if pytest /tests; then echo 1 > ...; else echo 0 > ...; fi
     Fix: write the reward in both branches of a condition on what the agent made.
     """
+    blind = False
+    for prefix in files.tests_prefixes:
+        for entry in files.files(prefix):
+            if entry.name.endswith(guests.PROGRAMS) and not files.is_binary(entry.path):
+                line = guests.habit(entry.path, files.text(entry.path)).line
+                if line is not None:
+                    blind = True
+                    yield Problem("the reward is written without looking at anything", entry.path, line)
     for path, outcome in outcomes(files).items():
-        if outcome.end in ({"positive"}, {"zero"}) and outcome.writes:
+        if outcome.end in ({"positive"}, {"zero"}) and outcome.writes and not blind:
             writes = [w for w in outcome.writes if w.value in outcome.end]
             word = "full or partial reward" if "positive" in outcome.end else "zero"
             message = f"the reward is written without looking at anything: every path ends with {word}"
             yield Problem(message, path, writes[0].line, writes[0].column)
-    for prefix in files.tests_prefixes:
-        for entry in files.files(prefix):
-            if entry.name.endswith(".py") and not files.is_binary(entry.path):
-                line = guests.writes_unconditionally(entry.name, files.text(entry.path))
-                if line is not None:
-                    yield Problem("the reward is written without looking at anything", entry.path, line)
 
 
 @rule(name="reward-not-on-every-path", pack="harbor", severity="warning")
@@ -85,7 +108,7 @@ def reward_not_on_every_path(files: TaskFiles) -> Iterator[Problem]:
     Fix: write a reward in the branch that is named, or in a trap on EXIT.
     """
     for path, outcome in outcomes(files).items():
-        if not outcome.writes:
+        if not outcome.writes and not outcome.unreached:
             continue
         ends = list(dict.fromkeys(outcome.unwritten_at))
         for line, why in ends[:_SHOWN]:
