@@ -90,7 +90,11 @@ def interrupt_on_signals() -> None:
 @click.option("--clock", metavar="OFFSET", default="", help="Also with the clock set off, such as +365d.")
 @click.option("--no-network", "offline", is_flag=True, help="Also without network.")
 @click.option("--changed", is_flag=True, help="Leave out of the report what a current receipt covers.")
-@click.option("--resume", is_flag=True, help="Leave alone also what failed, while its receipt is current.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Take up an interrupted proof, and leave alone what failed while nothing has changed.",
+)
 @click.option(
     "--shard", "shard_text", metavar="I/N", help="Only part I of N of the tasks, by a stable hash of the ID."
 )

@@ -56,6 +56,8 @@ _ALL = (
     Cause("reward-empty", True, "the reward file is empty", "write a number into it", "RewardFileEmptyError"),
     Cause("reward-unparsable", True, "the reward file does not hold finite numbers", "write a number into it",
           "VerifierOutputParseError"),
+    Cause("reward-unnamed", True, "reward.json has no key named reward",
+          "write the task's reward as \"reward\": a number, beside whatever else is counted"),
     Cause("judge-timeout", True, "the judge ran out of [verifier] timeout_sec",
           "raise it, or bound each step of the judge", "VerifierTimeoutError"),
     Cause("judge-killed", True, "the judge was killed by a signal",

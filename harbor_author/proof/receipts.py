@@ -164,8 +164,15 @@ def write_receipt(
     verdict: str,
     cause: str | None,
     extra: Mapping[str, Any],
+    kept: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
-    """Write `proof.json`: sorted keys, one trial a block, times to a tenth of a second."""
+    """Write `proof.json`: sorted keys, one trial a block, times to a tenth of a second.
+
+    Args:
+        kept: trials of an older receipt that still hold; one that was run again is replaced in its place.
+    """
+    fresh = {trial.name: trial_document(trial) for trial in trials}
+    rows = [fresh.pop(str(row.get("name")), row) for row in kept]
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "tool": __version__,
@@ -174,12 +181,25 @@ def write_receipt(
         "verdict": verdict,
         "cause": cause,
         "inputs": inputs.document(),
-        "trials": [trial_document(trial) for trial in trials],
+        "trials": [*rows, *fresh.values()],
         **extra,
     }
     path = task.path / FILE_NAME
     write_atomic(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
     return path
+
+
+def wider_receipt(task: Task, inputs: Inputs, names: Iterable[str]) -> Receipt | None:
+    """The task's receipt, if it is bound to just these inputs and has trials beyond the named ones: it proves more."""
+    try:
+        receipt = read_receipt(task)
+    except ProofError:
+        return None
+    if receipt is None or receipt.document.get("semantics") != TRIAL_SEMANTICS:
+        return None
+    old, now = receipt.document["inputs"], inputs.document()
+    same = all(old.get(key) == now[key] for key in now if key not in ("package", "readme"))
+    return receipt if same and receipt.names - set(names) else None
 
 
 def trial_document(trial: Trial) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from harbor_author.proof.reward import Check, JudgeLine, is_full, main_reward, p
 from harbor_author.proof.trial import TrialRun
 
 _AGREES = 1e-6
-_UNNAMED = "the reward file has no reward of that name"
+_SHOWN_KEYS = 5
 #: A test.sh may round; more than this between line and reward is another verdict.
 _ROUNDING = 0.005
 
@@ -76,8 +76,6 @@ class Trial:
     @property
     def harbor_error(self) -> str | None:
         """The exception that Harbor would record, or None."""
-        if self.message == _UNNAMED:
-            return None  # Harbor takes the file; whoever asks for its `reward` finds none
         recorded = CAUSES[self.cause].harbor if self.cause else None
         # A script that cannot run or was killed is no exception by itself: only the reward that then is missing.
         return None if recorded == "RewardFileNotFoundError" and self.reward is not None else recorded
@@ -155,7 +153,9 @@ def _cause(
     if line is None and needs_line:
         return "judge-line-unparsable", "the last line of the judge's output is no JSON verdict"
     if reward is None:
-        return "reward-missing", _UNNAMED
+        # Harbor takes the file all the same; whoever asks for its `reward` finds none.
+        named = ", ".join(sorted(run.rewards or ())[:_SHOWN_KEYS]) or "nothing"
+        return "reward-unnamed", f"reward.json holds {named}, and no reward"
     if line is not None and line.score is not None and needs_line:
         share = line.score / line.max
         if abs(share - reward) > _ROUNDING:

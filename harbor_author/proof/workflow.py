@@ -24,6 +24,7 @@ from harbor_author.proof.pool import Job, Pool
 from harbor_author.proof.prepare import PreparedTask, prepare, refuse_links, source_changed
 from harbor_author.proof.programme import Assessment, Basic, Planned, Programme, ProgrammeFactory
 from harbor_author.proof.progress import Progress, Silent
+from harbor_author.proof.resume import KeptTrials
 from harbor_author.proof.session import Cancellation
 from harbor_author.proof.trial import TrialRun, run_trial
 from harbor_author.proof.verdict import Trial, judge_trial
@@ -70,7 +71,7 @@ class Options:
     Attributes:
         jobs: containers at once; None: as many as there are processors, at least two.
         force: run also what a current receipt covers.
-        resume: leave alone also what failed, while its receipt is current.
+        resume: leave alone also what failed, while its receipt is current; take up an interrupted proof's trials.
         needs: trials that a receipt must have to cover this run.
         artefacts: a folder that gets the outputs of trials that did not pass.
     """
@@ -207,15 +208,37 @@ class _Proof:
             return
         if prepared.built.built:
             self._progress.stage(task.label, "", f"image built by the {prepared.built.builder} builder")
-        self._add_round(pool, prepared, index, _TaskRun(programme, started), planned)
+        run = _TaskRun(programme, started, self._kept_trials(task, prepared) if len(planned) > 2 else None)
+        self._add_round(pool, prepared, index, run, planned)
+
+    def _kept_trials(self, task: Task, prepared: PreparedTask) -> KeptTrials | None:
+        if self._options.keep or not self._options.write:
+            return None
+        try:
+            inputs = receipts.gather_inputs(
+                task, prepared.built.bases, prepared.built.builder, with_package=False
+            )
+        except (AuthorError, OSError):
+            return None  # said when the receipt is written
+        bench = prepared.bench
+        images = [bench.image.id, *(image.id for _, image in sorted(bench.verifier_images.items()))]
+        return KeptTrials(task.path, inputs, " ".join(images), take_up=self._options.resume)
 
     def _add_round(
         self, pool: Pool, prepared: PreparedTask, index: int, run: _TaskRun, planned: Sequence[Planned]
     ) -> None:
         memory_mb = prepared.bench.config.environment.memory_mb or 0
         first = run.expect(len(planned))
+        known = []
         for place, plan in enumerate(planned, first):
-            pool.add(Job(partial(self._trial, pool, prepared, index, run, place, plan), memory_mb))
+            trial = run.kept.find(plan) if run.kept is not None else None
+            if trial is not None:
+                known.append((place, plan, trial))
+            else:
+                pool.add(Job(partial(self._trial, pool, prepared, index, run, place, plan), memory_mb))
+        for place, plan, trial in known:
+            self._progress.done(self._tasks[index].label, plan.name, f"known: {outcome(trial)}")
+            self._take(pool, prepared, index, run, place, trial)
 
     def _refuse(self, index: int, cause: str, message: str, log: str, started: float) -> None:
         label = self._tasks[index].label
@@ -256,6 +279,13 @@ class _Proof:
         if self._options.artefacts is not None and trial.verdict not in ("pass", "skip"):
             trial = self._keep(self._options.artefacts, prepared, label, trial, raw)
         self._progress.done(label, plan.name, outcome(trial))
+        if run.kept is not None:
+            run.kept.add(plan, trial)
+        self._take(pool, prepared, index, run, place, trial)
+
+    def _take(
+        self, pool: Pool, prepared: PreparedTask, index: int, run: _TaskRun, place: int, trial: Trial
+    ) -> None:
         if run.finished(place, trial):
             more = run.programme.more(run.trials)
             if more:
@@ -292,30 +322,36 @@ class _Proof:
         )
         if self._options.write and assessment.cause not in NOT_THE_TASK | {"contamination"}:
             result = self._write(task, prepared, result)
+        if run.kept is not None and assessment.cause not in NOT_THE_TASK:
+            run.kept.forget()
         self._progress.done(task.label, "", assessment.verdict)
         self._results[index] = result
 
     def _write(self, task: Task, prepared: PreparedTask, result: ProofResult) -> ProofResult:
         try:
             inputs = receipts.gather_inputs(task, prepared.built.bases, prepared.built.builder)
+            older = receipts.wider_receipt(task, inputs, (trial.name for trial in result.trials))
+            written, notes = _joined(result, older)
             path = receipts.write_receipt(
                 task,
                 inputs,
                 result.trials,
-                verdict=result.verdict,
-                cause=result.cause,
-                extra=result.details,
+                verdict=written.verdict,
+                cause=written.cause,
+                extra=written.details,
+                kept=older.trials if older is not None and written is not result else (),
             )
         except (IntegrityError, TaskRefusedError, OSError) as error:
             return replace(result, notes=(*result.notes, f"no receipt was written: {error}"))
-        return replace(result, receipt=path)
+        return replace(result, receipt=path, notes=(*result.notes, *notes))
 
 
 class _TaskRun:
     """The trials of one task as they come in, in the order of its programme."""
 
-    def __init__(self, programme: Programme, started: float) -> None:
+    def __init__(self, programme: Programme, started: float, kept: KeptTrials | None = None) -> None:
         self.programme = programme
+        self.kept = kept
         self.started = started
         self._trials: list[Trial | None] = []
         self._lock = threading.Lock()
@@ -336,6 +372,30 @@ class _TaskRun:
     def trials(self) -> tuple[Trial, ...]:
         """All but those that had nothing to act on."""
         return tuple(trial for trial in self._trials if trial is not None and trial.verdict != "skip")
+
+
+def _joined(result: ProofResult, older: receipts.Receipt | None) -> tuple[ProofResult, tuple[str, ...]]:
+    """What a receipt says after a run of fewer trials than it has, and what to tell of it.
+
+    The trials that were not run again still hold, and so does the verdict over them; not so where one of those that
+    made it a failure was run again and passed.
+    """
+    if older is None:
+        return result, ()
+    again = {trial.name for trial in result.trials}
+    further = len(older.names - again)
+    if any(row["name"] in again and row["verdict"] != "pass" for row in older.trials):
+        return result, (
+            f"the receipt had {further} further trials, whose verdict no longer holds: run them again",
+        )
+    said = f"the receipt keeps {further} further trials of an earlier run, on which nothing has changed"
+    details = {key: older.document[key] for key in _KEPT_DETAILS if key in older.document}
+    joined = replace(result, details={**details, **result.details})
+    if result.verdict == "pass" and older.verdict != "pass":
+        cause = older.document.get("cause")
+        joined = replace(joined, verdict=older.verdict, cause=cause if cause in CAUSES else None)
+        said += f", and with them stays at {older.verdict.upper()} {joined.cause or ''}".rstrip()
+    return joined, (said,)
 
 
 @contextmanager

@@ -77,7 +77,7 @@ FAULTS = {
         shows=lambda result: "no host" in result["message"],
     ),
     "a structured reward shadows the scalar": Fault(
-        judge(f"echo 1 {REWARD}echo '{{}}' > /logs/verifier/reward.json"), "error", "reward-missing"
+        judge(f"echo 1 {REWARD}echo '{{}}' > /logs/verifier/reward.json"), "error", "reward-unnamed"
     ),
     "the verdict is not the last line": Fault(
         judge(

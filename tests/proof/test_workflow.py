@@ -106,6 +106,17 @@ def test_a_judge_that_could_not_judge_is_an_error_and_no_score(
     assert {trial.verdict for trial in result.trials} == {"error"}
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"{}", "holds nothing"), (b'{"style": 1, "score": 0.5}', "holds score, style, and no reward")],
+)
+def test_a_reward_file_without_a_reward_says_what_it_holds(tmp_path: Path, content: bytes, said: str) -> None:
+    result, _, _ = prove(tmp_path, judge_that(0, reward_json=content))
+    assert (result.verdict, result.cause) == ("error", "reward-unnamed")
+    assert said in result.message
+    assert [trial.harbor_error for trial in result.trials] == [None, None], "Harbor takes such a file"
+
+
 def test_the_judges_own_error_is_no_zero(tmp_path: Path) -> None:
     def shell(container: FakeContainer, command: str) -> ExecResult:
         if "/tests/test.sh" in command:
