@@ -92,7 +92,7 @@ def band(expected: str) -> tuple[float, float]:
 
 def as_scores(expected: str) -> str:
     """The same expectation by scores out of 100, such as `at most 40`."""
-    return _NUMBER.sub(lambda match: f"{float(match[0]) * 100:g}", expected)
+    return _NUMBER.sub(lambda match: f"{round(float(match[0]) * 100, 1):g}", expected)
 
 
 def draw(bars: Sequence[Bar], style: Style) -> list[str]:

@@ -1,147 +1,279 @@
-"""Charts as SVG text. Colours are classes of the page's style sheet; every chart has a title and a description."""
+"""Charts as SVG text. Colours are classes of the page's style sheet; every chart has a title and a description.
+
+Charts of trials are as wide as the page: lengths are per cent of it and text keeps its size, so that it is legible on a
+phone and not huge on a desk.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
-from harbor_author.output.tables import cut
+from harbor_author.output.text import printable
 from harbor_author.report.model import Bar, HeatMap
 
-#: Units of the drawings; the page scales them to its width, so that text stays legible on a phone.
-_WIDTH = 460
-_ROW = 46
+_LINE = 18
+_BAR = 12
+_GAP = 14
+#: A trial's name takes so many pixels a line, beside its score on a phone, and so many lines.
+_NAME_PX = 215
+_NAME_LINES = 3
 _CELL = 26
+_CHANGE_PX = 280
+_CHECK_PX = 150
+#: Characters that are wider than others, in pixels at the size of a name; there is no font to ask.
+_BROAD = frozenset("MWmw@%—…")
+_BROAD_PX, _WIDE_PX, _CAPITAL_PX, _PX = 13.5, 13.2, 10.0, 8.2
+#: A tick's size against a name's.
+_TICK = 12 / 13
+#: Where a name is best broken.
+_BREAKS = frozenset(" -/:_.")
+_STATE_WORDS = {"killed": "", "blind": "not noticed", "declared": "not graded", "error": "no score"}
 
 
 def separation(bars: Sequence[Bar], *, ident: str) -> str:
-    """Each trial as a bar from 0 to 100 over the band that it may end in.
+    """Each trial as a bar from 0 to 100 over the band that it may end in, with a mark at a cap or floor.
 
     Args:
         ident: makes the IDs in the drawing unique on its page.
     """
-    height = _ROW * len(bars) + 22
-    parts = [_open(ident, _WIDTH, height, "Separation of the trials", _separation_words(bars))]
-    for share, anchor in ((0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")):
-        x = _x(share)
-        parts.append(f'<line class="grid" x1="{x}" y1="0" x2="{x}" y2="{height - 18}"/>')
+    tops, height = _rows(bars)
+    parts = [_open(ident, height + 20, "Separation: score of each trial", _separation_words(bars))]
+    for share, anchor in ((0, "start"), (25, "middle"), (50, "middle"), (75, "middle"), (100, "end")):
+        parts.append(f'<line class="grid" x1="{share}%" y1="0" x2="{share}%" y2="{height}"/>')
         parts.append(
-            f'<text class="tick" x="{x}" y="{height - 4}" text-anchor="{anchor}">{share * 100:g}</text>'
+            f'<text class="tick" x="{share}%" y="{height + 15}" text-anchor="{anchor}">{share}</text>'
         )
-    for index, bar in enumerate(bars):
-        top = index * _ROW
-        low, high = _x(_within(bar.low)), _x(_within(bar.high))
+    for bar, (top, names) in zip(bars, tops, strict=True):
+        y = top + _LINE * len(names) + 2
+        low, high = _within(bar.low), _within(bar.high)
         parts.append(f'<g class="{_class(bar.verdict)}"><title>{_text(_bar_words(bar))}</title>')
-        parts.append(
-            f'<rect class="band" x="{low - 2}" y="{top + 20}" width="{high - low + 4}" height="20" rx="2"/>'
-        )
-        if bar.reward is None:
-            parts.append(f'<rect class="bar" x="0" y="{top + 23}" width="{_WIDTH}" height="14" rx="2"/>')
+        parts += _names(names, top)
+        parts.append(_value(top, _score_words(bar)))
+        parts.append(f'<rect class="track" x="0" y="{y}" width="100%" height="{_BAR}"/>')
+        if high > low and (low, high) != (0, 1):
+            parts.append(
+                f'<rect class="band" x="{_share(low)}" y="{y}" width="{_share(high - low)}" height="{_BAR}"/>'
+            )
+        if bar.reward is None or bar.verdict == "error":
+            parts.append(f'<rect class="bar none" x="0" y="{y}" width="100%" height="{_BAR}"/>')
         else:
-            width = max(_x(_within(bar.reward)), 2)
-            parts.append(f'<rect class="bar" x="0" y="{top + 23}" width="{width}" height="14" rx="2"/>')
-        score = "ERROR" if bar.reward is None else f"{bar.reward * 100:g}"
-        parts.append(f'<text class="name" x="0" y="{top + 15}">{_text(cut(bar.name, 40))}</text>')
-        tail = f"{score}, expected {bar.expected}"
-        parts.append(
-            f'<text class="value" x="{_WIDTH}" y="{top + 15}" text-anchor="end">{_text(tail)}</text></g>'
-        )
-    parts.append("</svg>")
-    return "".join(parts)
+            width = _share(_within(bar.reward)) if _within(bar.reward) > 0 else "3"
+            parts.append(f'<rect class="bar" x="0" y="{y}" width="{width}" height="{_BAR}"/>')
+        for limit in {low, high} - {0.0, 1.0}:
+            x = _share(limit)
+            parts.append(f'<line class="cap" x1="{x}" y1="{y - 1}" x2="{x}" y2="{y + _BAR + 4}"/>')
+        parts.append("</g>")
+    return "".join((*parts, "</svg>"))
 
 
 def timeline(bars: Sequence[Bar], *, ident: str) -> str:
-    """Each trial's time: container and files, the submission, the judge."""
+    """Each trial's time: container and files, the submission, the judge. Rows stand as those of `separation` do."""
     longest = max((bar.duration_s for bar in bars), default=0) or 1
-    words = "; ".join(f"{bar.name}: {bar.duration_s:.1f} s" for bar in bars)
-    height = _ROW * len(bars)
-    parts = [_open(ident, _WIDTH, height, "Time of the trials", words)]
-    for index, bar in enumerate(bars):
-        top = index * _ROW
-        solve, judge = bar.solve_s or 0.0, bar.judge_s or 0.0
-        pieces = [("other", max(bar.duration_s - solve - judge, 0.0)), ("solve", solve), ("judge", judge)]
-        label = f"{bar.duration_s:.1f} s" + (f", judge {judge:.1f} s" if bar.judge_s is not None else "")
-        parts.append(f'<text class="name" x="0" y="{top + 15}">{_text(cut(bar.name, 40))}</text>')
-        parts.append(f'<text class="value" x="{_WIDTH}" y="{top + 15}" text-anchor="end">{label}</text>')
+    words = "; ".join(_time_words(bar) for bar in bars)
+    tops, height = _rows(bars)
+    parts = [_open(ident, height + 20, "Time of each trial, step by step", words)]
+    for bar, (top, names) in zip(bars, tops, strict=True):
+        y = top + _LINE * len(names) + 2
+        parts.append(f"<g><title>{_text(_time_words(bar))}</title>")
+        parts += _names(names, top)
+        parts.append(_value(top, f"{bar.duration_s:.1f} s"))
         x = 0.0
-        for kind, seconds in pieces:
-            width = seconds / longest * _WIDTH
-            if width > 0:
+        for kind, seconds in _steps(bar):
+            if seconds > 0:
                 parts.append(
-                    f'<rect class="{kind}" x="{x:.1f}" y="{top + 23}" width="{width:.1f}" height="14"/>'
+                    f'<rect class="{kind}" x="{_share(x / longest)}" y="{y}" width="{_share(seconds / longest)}" '
+                    f'height="{_BAR}"/>'
                 )
-            x += width
-    parts.append("</svg>")
-    return "".join(parts)
-
-
-_STATE_WORDS = {"killed": "", "blind": "blind spot", "declared": "not graded", "error": "error"}
+            x += seconds
+        parts.append("</g>")
+    return "".join((*parts, "</svg>"))
 
 
 def heat_map(data: HeatMap, *, ident: str) -> str:
     """Changes against checks: a filled cell is a check that noticed that the change was left out."""
-    left = 12 + 7 * max((len(cut(row, 44)) for row in data.noticed), default=0)
-    top = 14 + 6 * max((len(cut(column, 24)) for column in data.columns), default=0)
-    width = left + _CELL * len(data.columns) + 90
-    height = top + _CELL * len(data.noticed) + 4
+    rows = {name: _clip(printable(name), _CHANGE_PX) for name in data.noticed}
+    columns = [_clip(printable(column), _CHECK_PX) for column in data.columns]
+    left = 14 + round(max(map(_px, rows.values()), default=0))
+    longest = _TICK * max(map(_px, columns), default=0)
+    top = 20 + round(longest * 0.87)  # the sine of their slope; its cosine is what they reach to the right
+    scores = left + _CELL * len(columns)
+    width = max(scores + 150, scores + 10 + round(longest * 0.5))
     killed = sum(1 for state in data.states.values() if state == "killed")
     missed = [row for row, state in data.states.items() if state == "blind"]
     words = f"{killed} of {len(data.noticed)} changes are noticed by a check"
     words += f"; not noticed: {', '.join(missed)}" if missed else ""
-    parts = [_open(ident, width, height, "Ablation: change against check", words, fixed=True)]
-    for number, column in enumerate(data.columns):
-        x = left + _CELL * number + _CELL / 2
-        place = f'transform="translate({x + 4} {top - 6}) rotate(-60)"'
-        parts.append(f'<text class="tick" {place}>{_text(cut(column, 24))}</text>')
+    height = top + _CELL * len(rows) + 4
+    parts = [_open(ident, height, "Ablation: change against check", words, width=width)]
+    for number, column in enumerate(columns):
+        x = left + _CELL * number + _CELL / 2 + 3
+        parts.append(
+            f'<text class="tick" transform="translate({x:g} {top - 6}) rotate(-60)">{_text(column)}</text>'
+        )
     for index, (row, by) in enumerate(data.noticed.items()):
         y = top + _CELL * index
-        state = data.states.get(row, "error")
-        kind = "seen" if state == "killed" else "blind"
-        parts.append(f'<g class="{kind}"><text class="name" x="0" y="{y + 17}">{_text(cut(row, 44))}</text>')
+        state, reward = data.states.get(row, "error"), data.rewards.get(row)
+        kind = "seen" if state == "killed" else "blind" if state == "blind" else "other-state"
+        parts.append(f'<g class="{kind}"><title>{_text(_change_words(data, row))}</title>')
+        parts.append(f'<text class="name" x="0" y="{y + 17}">{_text(rows[row])}</text>')
         for number, column in enumerate(data.columns):
             x = left + _CELL * number
-            seen = column in by
-            words = f"without {row}, {column} " + ("gives less" if seen else "gives the same")
+            seen = " on" if column in by else ""
             parts.append(
-                f'<rect class="cell" x="{x}" y="{y}" width="{_CELL - 2}" height="{_CELL - 2}" '
-                f'fill-opacity="{0.85 if seen else 0}"><title>{_text(words)}</title></rect>'
+                f'<rect class="cell{seen}" x="{x}" y="{y}" width="{_CELL - 3}" height="{_CELL - 3}" rx="3"/>'
             )
-        if _STATE_WORDS.get(state, state):
-            x = left + _CELL * len(data.columns) + 6
-            parts.append(
-                f'<text class="value" x="{x}" y="{y + 17}">{_text(_STATE_WORDS.get(state, state))}</text>'
-            )
-        parts.append("</g>")
-    parts.append("</svg>")
-    return "".join(parts)
+        said = " ".join(
+            part
+            for part in ("-" if reward is None else f"{reward * 100:g}", _STATE_WORDS.get(state, state))
+            if part
+        )
+        parts.append(
+            f'<text class="value" x="{scores + 8}" y="{y + 17}">{_text(_clip(said, 140))}</text></g>'
+        )
+    return "".join((*parts, "</svg>"))
 
 
-def _open(ident: str, width: float, height: float, title: str, words: str, *, fixed: bool = False) -> str:
-    size = f'width="{width:g}" height="{height:g}" ' if fixed else ""
+def states(counts: Mapping[str, int], *, ident: str, words: str) -> str:
+    """One stacked bar of counts; the keys are classes."""
+    total = sum(counts.values()) or 1
+    parts = [_open(ident, 12, "Proofs by state", words)]
+    x = 0.0
+    for kind, count in counts.items():
+        if count:
+            place = f'x="{_share(x / total)}" y="0" width="{_share(count / total)}" height="12"'
+            parts.append(f'<rect class="state-{kind}" {place}/>')
+        x += count
+    return "".join((*parts, "</svg>"))
+
+
+def _rows(bars: Sequence[Bar]) -> tuple[list[tuple[int, list[str]]], int]:
+    """(top, lines of the name) of each row, and the height of all."""
+    rows, y = [], 0
+    for bar in bars:
+        name = printable(bar.name) + (f" ×{bar.count}" if bar.count > 1 else "")
+        lines = _broken(name, _NAME_PX)
+        if len(lines) > _NAME_LINES:
+            lines = [*lines[: _NAME_LINES - 1], _clip(lines[_NAME_LINES - 1] + "……", _NAME_PX)]
+        rows.append((y, lines))
+        y += _LINE * len(lines) + _BAR + _GAP
+    return rows, y
+
+
+def _px(text: str) -> float:
+    """About how wide a text is drawn, rather too much than too little."""
+    return sum(
+        _BROAD_PX
+        if character in _BROAD
+        else _WIDE_PX
+        if ord(character) > 0x2E7F
+        else _CAPITAL_PX
+        if character.isupper()
+        else _PX
+        for character in text
+    )
+
+
+def _clip(text: str, room: float) -> str:
+    """Text that fits, with an ellipsis when it had more."""
+    if _px(text) <= room:
+        return text
+    used, kept = _BROAD_PX, 0
+    for character in text:
+        used += _px(character)
+        if used > room:
+            break
+        kept += 1
+    return text[:kept].rstrip("…") + "…"
+
+
+def _broken(text: str, room: float) -> list[str]:
+    """Text in lines that fit, broken behind a blank or a mark where there is one in their second half."""
+    lines = []
+    while _px(text) > room:
+        used, length = 0.0, 0
+        while used + _px(text[length]) <= room:
+            used += _px(text[length])
+            length += 1
+        good = next((end for end in range(length, length // 2, -1) if text[end - 1] in _BREAKS), length)
+        lines.append(text[:good].rstrip())
+        text = text[good:]
+    return [*lines, text]
+
+
+def _names(lines: Sequence[str], top: int) -> list[str]:
+    return [
+        f'<text class="name" x="0" y="{top + _LINE * number + 14}">{_text(line)}</text>'
+        for number, line in enumerate(lines)
+    ]
+
+
+def _value(top: int, text: str) -> str:
+    return f'<text class="value" x="100%" y="{top + 14}" text-anchor="end">{_text(text)}</text>'
+
+
+def _open(ident: str, height: float, title: str, words: str, *, width: float | None = None) -> str:
+    size = f'width="{width:g}"' if width is not None else 'width="100%"'
     return (
-        f'<svg {size}viewBox="0 0 {width:g} {height:g}" role="img" aria-labelledby="{ident}-t {ident}-d">'
+        f'<svg {size} height="{height:g}" role="img" aria-labelledby="{ident}-t {ident}-d">'
         f'<title id="{ident}-t">{_text(title)}</title><desc id="{ident}-d">{_text(words)}</desc>'
     )
 
 
 def _separation_words(bars: Sequence[Bar]) -> str:
     right = sum(1 for bar in bars if bar.verdict == "pass")
-    return f"{right} of {len(bars)} trials are as expected; each bar says its own score"
+    return f"{right} of {len(bars)} trials are as expected; " + "; ".join(map(_bar_words, bars))
 
 
 def _bar_words(bar: Bar) -> str:
-    score = f"error {bar.cause}" if bar.reward is None else f"{bar.reward * 100:g} of 100"
-    return f"{bar.name}: {score}, expected {bar.expected}, {bar.verdict}" + (
+    score = (
+        f"error {bar.cause}"
+        if bar.verdict == "error" or bar.reward is None
+        else f"{bar.reward * 100:g} of 100"
+    )
+    again = f", {bar.count} times" if bar.count > 1 else ""
+    return f"{bar.name}: {score}{again}, expected {bar.expected}, {bar.verdict}" + (
         f" ({bar.why})" if bar.why else ""
     )
+
+
+def _score_words(bar: Bar) -> str:
+    if bar.verdict == "error" or bar.reward is None:
+        return "no score"
+    score = f"{bar.reward * 100:g}"
+    if bar.expected == "any" or (bar.verdict == "pass" and bar.low == bar.high):
+        return score
+    return f"{score}, {bar.expected if bar.low != bar.high else 'must be ' + bar.expected}"
+
+
+def _steps(bar: Bar) -> list[tuple[str, float]]:
+    solve, judge = bar.solve_s or 0.0, bar.judge_s or 0.0
+    return [("other", max(bar.duration_s - solve - judge, 0.0)), ("solve", solve), ("judge", judge)]
+
+
+def _time_words(bar: Bar) -> str:
+    words = f"{bar.name}: {bar.duration_s:.1f} s"
+    if bar.judge_s is None and bar.solve_s is None:
+        return words
+    return words + f", of it submission {bar.solve_s or 0:.1f} s, judge {bar.judge_s or 0:.1f} s"
+
+
+def _change_words(data: HeatMap, row: str) -> str:
+    by = data.noticed.get(row) or ()
+    state = data.states.get(row, "error")
+    noticed = (
+        f"noticed by {', '.join(by)}"
+        if by
+        else _STATE_WORDS.get(state, state) or "noticed by the score alone"
+    )
+    return f"without {row}: {noticed}"
 
 
 def _class(verdict: str) -> str:
     return verdict if verdict in ("pass", "fail", "error") else "error"
 
 
-def _x(share: float) -> float:
-    return round(share * _WIDTH, 1)
+def _share(share: float) -> str:
+    return f"{round(share * 100, 2):g}%"
 
 
 def _within(share: float) -> float:
@@ -149,4 +281,4 @@ def _within(share: float) -> float:
 
 
 def _text(text: str) -> str:
-    return escape(text, quote=True)
+    return escape(printable(text), quote=True)

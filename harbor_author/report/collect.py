@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import difflib
-import re
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from harbor_author import __version__
 from harbor_author.checks import Finding, validate
-from harbor_author.proof import Currency, check_receipt
-from harbor_author.report.model import Bar, Excerpt, FileDiff, HeatMap, SuiteView, TaskView
-from harbor_author.suite import Suite, SuiteError, Task, parse_toml, read_text, task_mode
+from harbor_author.output.bars import as_scores, band
+from harbor_author.proof import CAUSES, Currency
+from harbor_author.proof.overview import look_at
+from harbor_author.report.differences import MAX_LINE, differences
+from harbor_author.report.model import Bar, Excerpt, HeatMap, SuiteView, TaskView
+from harbor_author.suite import Suite, SuiteError, Task, parse_toml, read_plain, read_text, task_mode
 from harbor_author.suite.coverage import card_coverage
 
 _AROUND = 2
 _MAX_FINDINGS = 40
-_MAX_LINE = 200
-_MAX_DIFF_LINES = 160
-_MAX_DIFF_BYTES = 200_000
-_EXPECTED = re.compile(r"(?:at most (?P<most>[\d.]+)|(?P<low>[\d.]+) to (?P<high>[\d.]+)|(?P<one>[\d.]+))$")
+_MAX_SOURCE = 1 << 20
+_WEIGHT = {"error": 0, "warning": 1, "note": 2}
+#: What `oracle-check` does unasked; a receipt of more needs the option to come about again.
+_REPEATS = 5
+_BUDGET = 24
+_ABLATION = "ablation:"
 
 
 def collect(suite: Suite, tasks: Sequence[Task]) -> SuiteView:
@@ -35,25 +40,36 @@ def collect(suite: Suite, tasks: Sequence[Task]) -> SuiteView:
     for finding in validate(tasks, suite=suite).findings if tasks else ():
         findings.setdefault(finding.task, []).append(finding)
     coverage = card_coverage(suite)
-    cards = {
-        card_id: (card.title, coverage.cited_by.get(card_id, ()))
-        for card_id, card in suite.cards().cards.items()
-    }
+    cards = suite.cards()
     views = tuple(
-        _task_view(task, index, findings.get(task.label, []), coverage.cites.get(task.label, ()))
-        for index, task in enumerate(tasks)
+        _task_view(
+            task, index, found.currency, findings.get(task.label, []), coverage.cites.get(task.label, ())
+        )
+        for index, (task, found) in enumerate(zip(tasks, look_at(tasks), strict=True))
     )
     made = datetime.datetime.now(tz=datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return SuiteView(suite.settings.name, made, __version__, views, cards)
+    return SuiteView(
+        suite.settings.name,
+        made,
+        __version__,
+        views,
+        {id_: (card.title, coverage.cited_by.get(id_, ())) for id_, card in cards.cards.items()},
+    )
 
 
-def _task_view(task: Task, index: int, findings: list[Finding], cards: tuple[str, ...]) -> TaskView:
+def _task_view(
+    task: Task, index: int, currency: Currency, findings: list[Finding], cards: tuple[str, ...]
+) -> TaskView:
     document: Mapping[str, Any] = {}
     with contextlib.suppress(SuiteError):  # one of the findings says so
         document = parse_toml(read_text(task.path / "task.toml"), path=task.path / "task.toml").document
     described = document.get("task")
-    currency = check_receipt(task, None)
     receipt: Mapping[str, Any] = currency.receipt.document if currency.receipt else {}
+    bars = tuple(_bar(trial) for trial in (currency.receipt.trials if currency.receipt else ()))
+    findings = sorted(findings, key=lambda finding: _WEIGHT[finding.severity])
+    counts = dict.fromkeys(_WEIGHT, 0)
+    for finding in findings:
+        counts[finding.severity] += 1
     return TaskView(
         anchor=f"task-{index}",
         label=task.label,
@@ -65,137 +81,157 @@ def _task_view(task: Task, index: int, findings: list[Finding], cards: tuple[str
         state=currency.state,
         verdict=str(receipt.get("verdict") or "none"),
         because=(*currency.because, *currency.notes),
-        bars=_bars(currency),
+        story=_story(receipt, bars),
+        bars=bars,
+        drawn=tuple(_drawn(bars)),
         heat_map=_heat_map(receipt),
+        counts=counts,
         findings=tuple(_excerpt(finding, task.path) for finding in findings[:_MAX_FINDINGS]),
-        diffs=_diffs(task.path),
-        inputs=_flat(receipt.get("inputs")),
-        argument=task.id or task.name,
+        diffs=differences(task.path),
+        inputs=_inputs(receipt),
+        reproduce=_reproduce(task, receipt, bars, cards),
     )
 
 
-def _bars(currency: Currency) -> tuple[Bar, ...]:
-    bars = []
-    for trial in currency.receipt.trials if currency.receipt else []:
-        expected = str(trial.get("expected", ""))
-        low, high = _band(expected)
-        bars.append(
-            Bar(
-                name=str(trial.get("name")),
-                verdict=str(trial.get("verdict")),
-                reward=_number(trial.get("reward")),
-                expected=_as_score(expected),
-                low=low,
-                high=high,
-                cause=str(trial.get("cause") or ""),
-                why=str(trial.get("why") or ""),
-                duration_s=_number(trial.get("duration_s")) or 0.0,
-                solve_s=_number(trial.get("solve_s")),
-                judge_s=_number(trial.get("judge_s")),
-            )
-        )
-    return tuple(bars)
+def _bar(trial: Mapping[str, Any]) -> Bar:
+    expected = str(trial.get("expected", ""))
+    low, high = band(expected)
+    checks = trial.get("checks")
+    return Bar(
+        name=str(trial.get("name")),
+        verdict=str(trial.get("verdict")),
+        reward=_number(trial.get("reward")),
+        expected=as_scores(expected),
+        low=low,
+        high=high,
+        cause=str(trial.get("cause") or ""),
+        why=str(trial.get("why") or ""),
+        duration_s=_number(trial.get("duration_s")) or 0.0,
+        solve_s=_number(trial.get("solve_s")),
+        judge_s=_number(trial.get("judge_s")),
+        message=str(trial.get("message") or ""),
+        checks=tuple(_checks(checks)) if isinstance(checks, dict) else (),
+    )
 
 
-def _band(expected: str) -> tuple[float, float]:
-    """The rewards that a trial's expectation allows, as shares of full marks."""
-    match = _EXPECTED.fullmatch(expected)
-    if match is None:
-        return 0.0, 1.0
-    if match["most"]:
-        return 0.0, float(match["most"])
-    if match["low"]:
-        return float(match["low"]), float(match["high"])
-    return float(match["one"]), float(match["one"])
-
-
-def _as_score(expected: str) -> str:
-    return re.sub(r"\d+(?:\.\d+)?", lambda match: f"{float(match[0]) * 100:g}", expected)
+def _checks(checks: Mapping[str, Any]) -> Iterable[tuple[str, float, float]]:
+    for name, value in checks.items():
+        if isinstance(value, list) and len(value) == 2:
+            earned, points = _number(value[0]), _number(value[1])
+            if earned is not None and points is not None:
+                yield str(name), earned, points
 
 
 def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
+def _drawn(bars: Sequence[Bar]) -> Iterable[Bar]:
+    """Repetitions `oracle#2` that passed with the same reward count as one; ablation has its heat map."""
+    again: dict[tuple[str, float | None], int] = {}
+    for bar in bars:
+        if _repeats(bar):
+            key = (bar.name.partition("#")[0], bar.reward)
+            again[key] = again.get(key, 0) + 1
+    first: set[tuple[str, float | None]] = {(bar.name, bar.reward) for bar in bars if bar.verdict == "pass"}
+    for bar in bars:
+        key = (bar.name.partition("#")[0], bar.reward)
+        if bar.verdict == "pass" and bar.name.startswith(_ABLATION):
+            continue
+        if _repeats(bar) and key in first:
+            continue
+        yield _counted(bar, 1 + again.get(key, 0) if bar.verdict == "pass" and bar.name == key[0] else 1)
+
+
+def _repeats(bar: Bar) -> bool:
+    return bar.verdict == "pass" and "#" in bar.name
+
+
+def _counted(bar: Bar, count: int) -> Bar:
+    return replace(bar, count=count) if count != 1 else bar
+
+
+def _story(receipt: Mapping[str, Any], bars: Sequence[Bar]) -> tuple[str, ...]:
+    """Of a proof that did not pass: what is wrong, by which trials and checks, and what to do next."""
+    cause = CAUSES.get(str(receipt.get("cause") or ""))
+    told = []
+    if cause is not None:
+        told.append(f"{cause.name}: {cause.meaning}.")
+    full = {name: earned for bar in bars if bar.name == "oracle" for name, earned, _ in bar.checks}
+    for bar in bars:
+        if bar.verdict == "pass":
+            continue
+        got = "no score" if bar.reward is None or bar.verdict == "error" else f"{bar.reward * 100:g}"
+        line = f"{bar.name}: {got}, expected {bar.expected}."
+        if bar.message and not bar.message.startswith("reward "):  # which says the same
+            line += f" {bar.message[:1].upper()}{bar.message[1:]}."
+        told.append(line + (f" It stands for: {bar.why}" if bar.why else ""))
+        low = bar.verdict == "fail" and bar.reward is not None and bar.reward < bar.low
+        for name, earned, points in bar.checks:
+            if low and earned < points:
+                told.append(f"Check {name} gave {earned:g} of {points:g} points.")
+            elif not low and bar.verdict == "fail" and earned > 0 and full.get(name, points) > 0:
+                told.append(f"Check {name} gave {earned:g} of {points:g} points all the same.")
+    if cause is not None:
+        told.append(f"What to do: {cause.hint}.")
+    return tuple(told)
+
+
 def _heat_map(receipt: Mapping[str, Any]) -> HeatMap | None:
-    """From the receipt's `ablation`: change -> `state`, `by` (the checks that noticed)."""
+    """From the receipt's `ablation`: change -> `state`, `reward`, `by` (the checks that noticed)."""
     ablation = receipt.get("ablation")
     changes = ablation.get("changes") if isinstance(ablation, dict) else None
-    if not isinstance(changes, dict) or not changes:
+    if not isinstance(ablation, dict) or not isinstance(changes, dict) or not changes:
         return None
     columns: dict[str, None] = {}
     for trial in receipt.get("trials") or ():
         checks = trial.get("checks") if isinstance(trial, dict) else None
         columns |= dict.fromkeys(checks if isinstance(checks, dict) else ())
     noticed: dict[str, tuple[str, ...]] = {}
-    states: dict[str, str] = {}
     for name, change in changes.items():
-        by = tuple(str(check) for check in change.get("by") or ()) if isinstance(change, dict) else ()
-        noticed[name] = by
-        states[name] = str(change.get("state")) if isinstance(change, dict) else "error"
-        columns |= dict.fromkeys(by)
-    return HeatMap(tuple(columns), noticed, states)
+        noticed[name] = tuple(str(check) for check in change.get("by") or ())
+        columns |= dict.fromkeys(noticed[name])
+    return HeatMap(
+        tuple(columns),
+        noticed,
+        {name: str(change.get("state")) for name, change in changes.items()},
+        {name: _number(change.get("reward")) for name, change in changes.items()},
+        tuple(_ablation_notes(ablation)),
+    )
+
+
+def _ablation_notes(ablation: Mapping[str, Any]) -> Iterable[str]:
+    left = ablation.get("not_tried")
+    left = left if isinstance(left, dict) else {}
+    for words, names in (
+        ("Not tried, since no judge is expected to look at it", left.get("prose")),
+        ("Checks that no trial moved", ablation.get("checks_nothing_moves")),
+        ("Checks that give points to the untouched fixture", ablation.get("checks_passing_unsolved")),
+    ):
+        if isinstance(names, list) and names:
+            yield f"{words}: {', '.join(map(str, names))}."
+    if _number(left.get("over_budget")):
+        yield f"{left['over_budget']} more changes were over the budget."
 
 
 def _excerpt(finding: Finding, task_dir: Path) -> Excerpt:
     path = Path(finding.path)
     name = path.relative_to(task_dir).as_posix() if path.is_relative_to(task_dir) else path.name
     lines: list[tuple[int, str, bool]] = []
-    if (
-        finding.line is not None
-        and finding.severity != "note"  # a note names a place; many of them need no source beside
-        and path.is_file()
-        and not path.is_symlink()
-        and path.stat().st_size <= 1 << 20
-    ):
-        source = path.read_bytes().decode("utf-8", "replace").split("\n")
-        first = max(finding.line - 1 - _AROUND, 0)
-        for number, text in enumerate(source[first : finding.line + _AROUND], first + 1):
-            lines.append((number, text[:_MAX_LINE], number == finding.line))
+    if finding.line is not None and finding.severity != "note":  # many notes name a place, and need no source
+        with contextlib.suppress(OSError):
+            data = read_plain(path)
+            source = data[:_MAX_SOURCE].decode("utf-8", "replace").split("\n")
+            first = max(finding.line - 1 - _AROUND, 0)
+            for number, text in enumerate(source[first : finding.line + _AROUND], first + 1):
+                lines.append((number, text[:MAX_LINE], number == finding.line))
     place = name + (f":{finding.line}" if finding.line else "")
     return Excerpt(finding.rule, finding.severity, place, finding.message, finding.fix or "", tuple(lines))
 
 
-def _diffs(task_dir: Path) -> tuple[FileDiff, ...]:
-    """How the reference solution changes the fixture: `solution/plugin/` against it, and the script that places it."""
-    after = task_dir / "solution" / "plugin"
-    before = task_dir / "environment" / "fixture"
-    script = _lines(task_dir / "solution" / "solve.sh")
-    diffs = (
-        [FileDiff("solve.sh", tuple(f" {line[:_MAX_LINE]}" for line in script[:_MAX_DIFF_LINES]))]
-        if script
-        else []
-    )
-    if not after.is_dir() or after.is_symlink():
-        return tuple(diffs)
-    budget = _MAX_DIFF_BYTES
-    for path in sorted(after.rglob("*")):
-        if path.is_symlink() or not path.is_file():
-            continue
-        name = path.relative_to(after).as_posix()
-        new, old = _lines(path), _lines(before / name)
-        if new is None or old is None:
-            diffs.append(FileDiff(name, ("(not text)",)))
-            continue
-        lines = [
-            line[:_MAX_LINE] for line in difflib.unified_diff(old, new, "fixture", "solution", lineterm="")
-        ]
-        kept = lines[:_MAX_DIFF_LINES]
-        budget -= sum(len(line) for line in kept)
-        if budget < 0:
-            diffs.append(FileDiff(name, (), cut=len(lines)))
-        elif lines:
-            diffs.append(FileDiff(name, tuple(kept), cut=len(lines) - len(kept)))
-    return tuple(diffs)
-
-
-def _lines(path: Path) -> list[str] | None:
-    if path.is_symlink() or not path.is_file():
-        return []
-    data = path.read_bytes()
-    if len(data) > _MAX_DIFF_BYTES or b"\0" in data:
-        return None
-    return data.decode("utf-8", "replace").splitlines()
+def _inputs(receipt: Mapping[str, Any]) -> dict[str, str]:
+    found = {"tool": f"author {receipt['tool']}"} if "tool" in receipt else {}
+    return found | _flat(receipt.get("inputs"))
 
 
 def _flat(inputs: Any, prefix: str = "") -> dict[str, str]:
@@ -206,3 +242,27 @@ def _flat(inputs: Any, prefix: str = "") -> dict[str, str]:
         elif value is not None:
             flat[f"{prefix}{key}"] = str(value)
     return flat
+
+
+def _reproduce(
+    task: Task, receipt: Mapping[str, Any], bars: Sequence[Bar], cards: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    name = shlex.quote(task.id or task.name)
+    prove = f"author oracle-check {name}"
+    if {bar.name for bar in bars} - {"untouched", "oracle"}:
+        prove += " --matrix"
+        oracles = sum(bar.name.partition("#")[0] == "oracle" for bar in bars)
+        if oracles > _REPEATS:
+            prove += f" --repeat {oracles}"
+        ablations = sum(bar.name.startswith(_ABLATION) for bar in bars)
+        if ablations > _BUDGET:
+            prove += f" --budget {ablations}"
+    steps = [
+        ("Findings", f"author validate {name}"),
+        ("Scores, times and ablation", f"{prove} --force"),
+        ("A trial, to look into its container", f"{prove} --keep"),
+    ]
+    if receipt:
+        steps.append(("Digests, and whether the receipt holds", f"author proof show {name}"))
+    steps += [("What a card says", f"author cards show {shlex.quote(card)}") for card in cards[:1]]
+    return tuple(steps)

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-import shlex
+import re
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harbor_author.output.text import printable
 from harbor_author.report import charts
 from harbor_author.report.model import SuiteView, TaskView
 
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
 GENERATOR = '<meta name="generator" content="author report">'
+#: State of a task's proof -> its words. The keys are classes of the style sheet.
+STATES = {
+    "pass": "proved",
+    "fail": "failed",
+    "error": "error",
+    "stale": "stale",
+    "broken": "broken receipt",
+    "none": "not proved",
+}
+_CODE = re.compile(r"`([^`]+)`")
 
 
 def html(suite: SuiteView) -> str:
@@ -27,36 +42,72 @@ def html(suite: SuiteView) -> str:
     )
     environment.filters |= {
         "clean": printable,
-        "sh": shlex.quote,
-        "diff_class": _diff_class,
-        "state_class": _state_class,
-        "state_words": _state_words,
+        "code": _code,
+        "proof": proof_of,
         "finding_words": _finding_words,
+        "runs": _runs,
         # The charts escape what they are given.
-        "separation": lambda task: Markup(charts.separation(task.bars, ident=f"{task.anchor}-s")),  # noqa: S704
-        "timeline": lambda task: Markup(charts.timeline(task.bars, ident=f"{task.anchor}-z")),  # noqa: S704
+        "separation": lambda task: Markup(charts.separation(task.drawn, ident=f"{task.anchor}-s")),  # noqa: S704
+        "timeline": lambda task: Markup(charts.timeline(task.drawn, ident=f"{task.anchor}-z")),  # noqa: S704
         "heat_map": lambda task: Markup(charts.heat_map(task.heat_map, ident=f"{task.anchor}-m")),  # noqa: S704
+        "states": lambda row: Markup(charts.states(row[2], ident=f"states-{row[0]}", words=row[3])),  # noqa: S704
     }
     ordered = sorted(suite.tasks, key=lambda task: task.series)
+    by_series = [(series, list(tasks)) for series, tasks in groupby(ordered, key=lambda task: task.series)]
+    covered = sum(1 for _, tasks in suite.cards.values() if tasks)
     return environment.get_template("page.html.j2").render(
         suite=suite,
         generator=GENERATOR,
         style=(Path(__file__).parent / "style.css").read_text(encoding="utf-8"),
         figures=_figures(suite),
-        by_series=[(series, list(tasks)) for series, tasks in groupby(ordered, key=lambda task: task.series)],
-        covered=sum(1 for _, tasks in suite.cards.values() if tasks),
+        states=STATES,
+        shown_states={
+            state: words
+            for state, words in STATES.items()
+            if state in ("pass", "none") or any(proof_of(task) == state for task in suite.tasks)
+        },
+        series_rows=[_series_row(series, tasks) for series, tasks in by_series],
+        by_series=by_series,
+        pages=_pages([task for _, tasks in by_series for task in tasks]),
+        anchors={task.label: task.anchor for task in suite.tasks},
+        covered=covered,
+        cards=[
+            ("Not covered", [entry for entry in suite.cards.items() if not entry[1][1]]),
+            ("Covered", [entry for entry in suite.cards.items() if entry[1][1]]),
+        ],
     )
+
+
+def _pages(tasks: Sequence[TaskView]) -> list[tuple[TaskView | None, TaskView, TaskView | None]]:
+    """Each task with the one before it and the one after."""
+    return list(zip([None, *tasks[:-1]], tasks, [*tasks[1:], None], strict=True)) if tasks else []
+
+
+def proof_of(task: TaskView) -> str:
+    """The state of a task's proof: a key of `STATES`."""
+    if task.state == "missing":
+        return "none"
+    if task.state in ("stale", "broken"):
+        return task.state
+    return task.verdict if task.verdict in ("pass", "fail", "error") else "error"
+
+
+def _series_row(series: str, tasks: Sequence[TaskView]) -> tuple[str, int, dict[str, int], str]:
+    counts = dict.fromkeys(STATES, 0)
+    for task in tasks:
+        counts[proof_of(task)] += 1
+    words = ", ".join(f"{count} {STATES[state]}" for state, count in counts.items() if count)
+    return series, len(tasks), counts, f"series {series}: {words}"
 
 
 def _figures(suite: SuiteView) -> list[tuple[str, str, str]]:
     total = len(suite.tasks)
-    proved = sum(1 for task in suite.tasks if task.state == "current" and task.verdict == "pass")
-    stale = sum(1 for task in suite.tasks if task.state in ("stale", "broken"))
-    failed = sum(1 for task in suite.tasks if task.state == "current" and task.verdict in ("fail", "error"))
+    found = [proof_of(task) for task in suite.tasks]
+    proved, stale = found.count("pass"), found.count("stale") + found.count("broken")
+    failed = found.count("fail") + found.count("error")
     errors = sum(task.counts["error"] for task in suite.tasks)
     warnings = sum(task.counts["warning"] for task in suite.tasks)
     figures = [
-        ("Tasks", str(total), "plain"),
         ("Proved and current", f"{proved} of {total}", "pass" if proved == total else "error"),
         ("Proofs stale", str(stale), "error" if stale else "pass"),
         ("Proofs failed", str(failed), "fail" if failed else "pass"),
@@ -70,20 +121,6 @@ def _figures(suite: SuiteView) -> list[tuple[str, str, str]]:
     return figures
 
 
-def _state_words(task: TaskView) -> str:
-    if task.state == "missing":
-        return "not proved"
-    return task.verdict if task.state == "current" else f"{task.verdict}, {task.state}"
-
-
-def _state_class(task: TaskView) -> str:
-    if task.state == "missing":
-        return "none"
-    if task.state != "current":
-        return "error"
-    return task.verdict if task.verdict in ("pass", "fail", "error") else "error"
-
-
 def _finding_words(task: TaskView) -> str:
     words = [
         f"{count} {kind}{'s' if count > 1 else ''}"
@@ -93,8 +130,25 @@ def _finding_words(task: TaskView) -> str:
     return ", ".join(words) or "none"
 
 
+def _code(text: str) -> Markup:
+    """Text with what stands between backticks as code."""
+    from markupsafe import Markup, escape
+
+    clean = printable(text)
+    parts, end = [], 0
+    for match in _CODE.finditer(clean):
+        parts += [escape(clean[end : match.start()]), Markup("<code>{}</code>").format(match[1])]
+        end = match.end()
+    return Markup("").join([*parts, escape(clean[end:])])
+
+
+def _runs(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Lines of a difference as runs of one class each: a span a line would make the page half as large again."""
+    return [(kind, "\n".join(run)) for kind, run in groupby(map(printable, lines), key=_diff_class)]
+
+
 def _diff_class(line: str) -> str:
-    if line.startswith(("@@", "+++", "---")):
+    if line.startswith("@@"):
         return "place-mark"
     return {"+": "added", "-": "removed"}.get(line[:1], "same")
 
