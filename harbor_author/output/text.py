@@ -21,3 +21,8 @@ def printable_lines(text: str) -> str:
     """The same for text of several lines: line breaks and tabs stay, a CR before a line break goes."""
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join("\t".join(printable(part) for part in line.split("\t")) for line in lines)
+
+
+def counted(number: int, noun: str) -> str:
+    """Such as `1 task` and `2 tasks`: a noun whose plural ends in an s."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

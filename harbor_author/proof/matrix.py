@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from harbor_author.output.text import counted
 from harbor_author.proof import ablation, flaky, probes
 from harbor_author.proof.decoys import read_declared
 from harbor_author.proof.programme import Assessment, Planned, both
@@ -183,7 +184,7 @@ def _all_errors(trials: Sequence[Trial], unsteady: Sequence[flaky.Spread]) -> bo
 def _ablation_notes(found: ablation.Findings) -> list[str]:
     notes = []
     if found.skipped:
-        notes.append(f"{found.skipped} changes were not tried (--budget)")
+        notes.append(f"{counted(found.skipped, 'change')} not tried (--budget)")
     if found.unmoved:
         notes.append(f"checks that nothing moves: {', '.join(found.unmoved)}")
     if found.free:

@@ -8,7 +8,7 @@ from typing import Any
 
 from harbor_author.output.bars import Bar, Style, as_scores, band, draw
 from harbor_author.output.tables import display_width, table
-from harbor_author.output.text import printable
+from harbor_author.output.text import counted, printable
 from harbor_author.proof.causes import NOT_THE_TASK
 from harbor_author.proof.flaky import spreads
 from harbor_author.proof.programme import ABLATION_PREFIX
@@ -118,7 +118,7 @@ def text(
     if len(results) > 1:
         counts = summary(results)
         lines.append(
-            f"{counts['tasks']} tasks: {counts['pass']} pass ({counts['current']} current), "
+            f"{counted(counts['tasks'], 'task')}: {counts['pass']} pass ({counts['current']} current), "
             f"{counts['fail']} fail, {counts['error']} error"
         )
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from typing import Any
 
 from harbor_author.errors import AuthorError
 from harbor_author.integrity.errors import IntegrityError
+from harbor_author.output.text import counted
 from harbor_author.proof import receipts
 from harbor_author.proof.artefacts import save_artefacts
 from harbor_author.proof.baseline import probe_baseline
@@ -383,12 +384,10 @@ def _joined(result: ProofResult, older: receipts.Receipt | None) -> tuple[ProofR
     if older is None:
         return result, ()
     again = {trial.name for trial in result.trials}
-    further = len(older.names - again)
+    further = counted(len(older.names - again), "further trial")
     if any(row["name"] in again and row["verdict"] != "pass" for row in older.trials):
-        return result, (
-            f"the receipt had {further} further trials, whose verdict no longer holds: run them again",
-        )
-    said = f"the receipt keeps {further} further trials of an earlier run, on which nothing has changed"
+        return result, (f"the receipt had {further} whose verdict no longer holds: run the matrix again",)
+    said = f"the receipt keeps {further} of an earlier run, on which nothing has changed"
     details = {key: older.document[key] for key in _KEPT_DETAILS if key in older.document}
     joined = replace(result, details={**details, **result.details})
     if result.verdict == "pass" and older.verdict != "pass":

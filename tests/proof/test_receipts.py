@@ -169,6 +169,33 @@ def test_a_receipt_is_the_same_text_for_the_same_proof(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_proof_show_is_a_table_with_words_for_what_it_is_bound_to(
+    author: AuthorRunner, tmp_path: Path
+) -> None:
+    task = proved(tmp_path)
+    path = task.path / "proof.json"
+    document = json.loads(path.read_text())
+    document["trials"][1] |= {
+        "verdict": "fail",
+        "cause": "reward-too-low",
+        "message": "reward 0.5, expected 1",
+    }
+    document |= {"verdict": "fail", "cause": "reward-too-low", "repeats": {"oracle": {"1": 4, "0.5": 1}}}
+    document["inputs"]["host"] = {"dsh": "0.1.2", "image": "node:24"}
+    path.write_text(json.dumps(document))
+    out = author("proof", "show", task.path, env={"DOCKER_HOST": "unix:///nowhere.sock"}).out
+    rows = [line.split() for line in out.splitlines()]
+    assert ["trial", "reward", "must", "give", "verdict", "what"] in rows
+    assert ["untouched", "0", "0", "ok", "0.0", "s"] in rows
+    (failed,) = (row for row in rows if row[:1] == ["oracle"])
+    assert failed[3:5] == ["FAIL", "reward-too-low"]
+    assert " ".join(failed).endswith("reward 0.5, expected 1")
+    assert "  repeated oracle: 1 x4, 0.5 x1" in out
+    assert "base images      node:24-bookworm sha256:base" in out
+    assert "host             dsh 0.1.2, image node:24" in out
+    assert not set("{}[]") & set(out), "no program's notation"
+
+
 def test_proof_check_and_show(author: AuthorRunner, tmp_path: Path) -> None:
     task = proved(tmp_path)
     missing = make_task(tmp_path, "other")
