@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from harbor_author.checks import tomltext
+from harbor_author.checks import composefile, tomltext
 from harbor_author.checks.dockerfile import Dockerfile
 from harbor_author.checks.dockerfile import parse as parse_dockerfile
 from harbor_author.checks.script import Script, parse_script
@@ -276,6 +276,7 @@ class TaskFiles:
             "environment/Dockerfile",
             "tests/Dockerfile",
             *(f"steps/{n}/tests/Dockerfile" for n in self.steps),
+            *composefile.build_contexts(self),
         ]
         return {name: parse_dockerfile(self.text(name)) for name in names if self.is_file(name)}
 

@@ -23,6 +23,20 @@ def _byte_order_mark(draft: Draft) -> None:
         data = draft.read(problem.path)
         if data.startswith(b"\xef\xbb\xbf") and not draft.files.truncated(problem.path):
             draft.write("byte-order-mark", problem.path, data[3:])
+        elif not draft.files.truncated(problem.path):
+            encoding_name = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2])
+            text = _decoded(data[2:], encoding_name) if encoding_name else None
+            if text is not None:
+                draft.write("byte-order-mark", problem.path, text.encode())
+
+
+def _decoded(data: bytes, name: str) -> str | None:
+    """The text, when it says the same in UTF-8: it comes back byte for byte, and no NUL stands in it."""
+    try:
+        text = data.decode(name)
+    except UnicodeDecodeError:
+        return None
+    return text if text.encode(name) == data and "\0" not in text else None
 
 
 @fixer("crlf-line-ends")

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from harbor_author.checks.gitcopy import repository_copy
+from harbor_author.integrity import temporary_folder
 
 _TIMEOUT_S = 30.0
 
@@ -100,6 +101,17 @@ def history(directory: Path) -> History | None:
     """What the repository at `directory` (a `.git` folder or a bare repository) holds; None when git cannot read it."""
     with repository_copy(directory) as copy:
         return _history(copy) if copy is not None else None
+
+
+def bundle_commits(path: Path) -> int | None:
+    """How many commits a git bundle carries; None when git cannot read it."""
+    with temporary_folder("git") as target:
+        if run_git(["init", "--quiet", "--bare", "."], cwd=target) is None:
+            return None
+        if run_git(["fetch", "--quiet", str(path.resolve()), "refs/*:refs/*"], cwd=target) is None:
+            return None
+        output = run_git(["rev-list", "--all", "--count"], cwd=target)
+    return int(output) if output is not None and output.strip().isdigit() else None
 
 
 def _history(directory: Path) -> History | None:

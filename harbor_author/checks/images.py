@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from harbor_author.checks.composefile import build_contexts
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.dockerfile import Dockerfile, Instruction
 from harbor_author.checks.ignore import DockerIgnore, Pattern, dockerignore
@@ -100,11 +101,14 @@ def agent_image(files: TaskFiles) -> Image | None:
 
 
 def _image(files: TaskFiles, path: str, dockerfile: Dockerfile) -> Image:
-    context = path.removesuffix("Dockerfile")
+    context = build_contexts(files).get(path, path.rpartition("/")[0] + "/")
     ignore_path = next(
         (p for p in (path + ".dockerignore", context + ".dockerignore") if files.is_file(p)), ""
     )
     ignore = dockerignore(files.text(ignore_path)) if ignore_path else DockerIgnore(())
+    # A stage goes on where the one that it starts from ended.
+    ends: dict[str, tuple[str, str]] = {}
+    stage = ""
     # Stages that the final one takes files from belong to it as far as sources and RUNs go.
     instructions = [i for stage in dockerfile.stages for i in stage]
     copies: list[Copy] = []
@@ -112,7 +116,10 @@ def _image(files: TaskFiles, path: str, dockerfile: Dockerfile) -> Image:
     workdir, user = "/", "root"
     for instruction in instructions:
         if instruction.op == "FROM":
-            workdir, user = "/", "root"
+            ends[stage] = (workdir, user)
+            words = instruction.words
+            workdir, user = ends.get(words[0].lower() if words else "", ("/", "root"))
+            stage = words[2].lower() if len(words) > 2 else str(len(ends))
         elif instruction.op == "WORKDIR" and instruction.words:
             workdir = posixpath.join(workdir, dockerfile.expand(instruction.words[0]))
         elif instruction.op == "USER" and instruction.words:

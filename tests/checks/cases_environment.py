@@ -336,7 +336,7 @@ def mounts_folder(t: Draft) -> None:
     _compose(t, "    volumes: ['./data:/app/data:ro']\n")
 
 
-@bad("compose-context-leak", where=COMPOSE, line=3)
+@bad("compose-context-leak", "copy-source-missing", where=COMPOSE, line=3)
 def built_from_root(t: Draft) -> None:
     t.write(COMPOSE, "services:\n  main:\n    build: {context: .., dockerfile: environment/Dockerfile}\n")
 

@@ -219,13 +219,13 @@ def windows_solution(t: Draft) -> None:
     t.write("tests/test.bat", "echo 1 > C:\\logs\\verifier\\reward.txt\r\n")
 
 
-@bad("bad-step-name", "invalid-task-files", where="task.toml", line=22)
+@bad("bad-step-name", where="task.toml", line=22)
 def steps_collide(t: Draft) -> None:
     t.append("task.toml", '\n[[steps]]\nname = "one"\n\n[[steps]]\nname = "One"\n')
     t.write("steps/one/instruction.md", "Count.\n")
 
 
-@bad("bad-step-name", "invalid-task-files")
+@bad("bad-step-name")
 def step_without_directory(t: Draft) -> None:
     t.append("task.toml", '\n[[steps]]\nname = "one"\n')
 

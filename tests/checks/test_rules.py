@@ -12,7 +12,7 @@ from harbor_author.checks import Finding, all_rules, validate
 from tests.checks.cases import CASES, Case
 from tests.checks.support import Draft, sound_suite, sound_task, suite_task, task_at
 
-for _theme in ("scripts", "judging", "tasks", "environment", "suite"):
+for _theme in ("scripts", "judging", "hidden", "tasks", "environment", "suite"):
     importlib.import_module(f"tests.checks.cases_{_theme}")
 
 Outcomes = Mapping[str, list[Finding]]

@@ -7,46 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from harbor_author.checks.composefile import composes, parsed, services
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.registry import rule
 
-_FILES = ("environment/docker-compose.yaml", "tests/docker-compose.yaml")
 _HARMLESS_CAPABILITIES = frozenset({"CHOWN", "NET_BIND_SERVICE", "SETGID", "SETUID"})
-
-
-def _composes(files: TaskFiles) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(path, document) of each compose file that parses."""
-    parsed = files.once("composes", lambda: {p: _parse(files.text(p)) for p in _FILES if files.is_file(p)})
-    for path, (document, _) in parsed.items():
-        if isinstance(document, dict):
-            yield path, document
-
-
-def _parse(text: str) -> tuple[Any, tuple[str, int | None] | None]:
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    if len(re.findall(r"[*&]\w", text)) > 200 or re.search(r"[\[{]{200}", text):
-        # Aliases of aliases unfold exponentially when a document is walked.
-        return None, ("it has too many aliases or levels to be a compose file", None)
-    try:
-        return yaml.load(text, Loader=loader), None  # noqa: S506 - a safe loader
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or "it cannot be read"
-        return None, (str(problem), mark.line + 1 if mark is not None else None)
-    except (ValueError, RecursionError, TypeError, KeyError, AttributeError, OverflowError) as error:
-        return None, (str(error) or type(error).__name__, None)
-
-
-def _services(files: TaskFiles) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """(path, name, service) of each service."""
-    for path, document in _composes(files):
-        services = document.get("services")
-        for name, service in services.items() if isinstance(services, dict) else ():
-            if isinstance(service, dict):
-                yield path, str(name), service
 
 
 def _line(files: TaskFiles, path: str, needle: str) -> int | None:
@@ -70,8 +36,7 @@ def compose_syntax(files: TaskFiles) -> Iterator[Problem]:
     Good: services: {main: {build: {context: .}}}
     Fix: correct the syntax at the line that is named.
     """
-    parsed = files.once("composes", lambda: {p: _parse(files.text(p)) for p in _FILES if files.is_file(p)})
-    for path, (document, error) in parsed.items():
+    for path, (document, error) in parsed(files).items():
         if error is not None:
             yield Problem(f"is not YAML: {error[0]}", path, error[1])
         elif not isinstance(document, dict) or not isinstance(document.get("services"), dict):
@@ -88,12 +53,12 @@ def compose_fixed_name(files: TaskFiles) -> Iterator[Problem]:
     Good: no container_name; services reach each other by their service names
     Fix: remove the fixed name.
     """
-    for path, name, service in _services(files):
+    for path, name, service in services(files):
         if isinstance(service.get("container_name"), str) and "$" not in service["container_name"]:
             yield Problem(
                 f"service '{name}' has a fixed container_name", path, _line(files, path, "container_name")
             )
-    for path, document in _composes(files):
+    for path, document in composes(files):
         if isinstance(document.get("name"), str):
             yield Problem("the project has a fixed name", path, _line(files, path, "name:"))
         for kind in ("networks", "volumes"):
@@ -114,7 +79,7 @@ def compose_host_port(files: TaskFiles) -> Iterator[Problem]:
     Good: expose: ["8080"], reached as main:8080 inside the project's network
     Fix: remove the published port; containers of one project need none.
     """
-    for path, name, service in _services(files):
+    for path, name, service in services(files):
         for port in _list(service.get("ports")):
             published = _published(port)
             if published:
@@ -147,7 +112,7 @@ def compose_privileged(files: TaskFiles) -> Iterator[Problem]:
     Good: the one capability that is needed, and a reason
     Fix: remove it.
     """
-    for path, name, service in _services(files):
+    for path, name, service in services(files):
         if service.get("privileged") is True:
             yield Problem(f"service '{name}' is privileged", path, _line(files, path, "privileged"))
         for key in ("pid", "ipc", "userns_mode", "uts"):
@@ -166,7 +131,7 @@ def compose_additional_capabilities(files: TaskFiles) -> Iterator[Problem]:
     Good: no cap_add
     Fix: remove it, or say why in a suppression's reason.
     """
-    for path, name, service in _services(files):
+    for path, name, service in services(files):
         added = [str(item) for item in _list(service.get("cap_add"))]
         more = [item for item in added if item.removeprefix("CAP_") not in _HARMLESS_CAPABILITIES]
         if more:
@@ -177,7 +142,7 @@ def compose_additional_capabilities(files: TaskFiles) -> Iterator[Problem]:
 
 def _mounts(files: TaskFiles) -> Iterator[tuple[str, str, str, bool]]:
     """(path, service, source, read-only) of each bind mount."""
-    for path, name, service in _services(files):
+    for path, name, service in services(files):
         for volume in _list(service.get("volumes")):
             if isinstance(volume, dict):
                 if volume.get("type", "bind") == "bind" and volume.get("source"):
@@ -243,14 +208,15 @@ def compose_symlink_bind_mount(files: TaskFiles) -> Iterator[Problem]:
 
 @rule(name="compose-context-leak", pack="harbor", severity="error")
 def compose_context_leak(files: TaskFiles) -> Iterator[Problem]:
-    """A service is built from a folder that holds solution/ and tests/.
+    """A service is built from a folder that holds solution/ and tests/, or mounts one of them.
 
-    Why: with `context: ..` a plain `COPY . /app` puts the answer into the agent's image.
+    Why: with `context: ..` a plain `COPY . /app` puts the answer into the agent's image; `../tests:/app/tests:ro` lets
+        the agent read the expected values, and write nothing.
     Bad: build: {context: ..}
     Good: build: {context: .}
     Fix: build from environment/, and move there what the image needs.
     """
-    for path, name, service in _services(files):
+    for path, name, service in services(files):
         if not path.startswith("environment/"):
             continue
         build = service.get("build")
@@ -262,3 +228,9 @@ def compose_context_leak(files: TaskFiles) -> Iterator[Problem]:
             "..",
         ):
             yield Problem(f"service '{name}' is built from {context}", path, _line(files, path, context))
+    for path, name, source, _ in _mounts(files):
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(path), source)) + "/"
+        secrets = (*files.tests_prefixes, *files.solution_prefixes)
+        inside = path.startswith("environment/") and not source.startswith(("/", "~", "$"))
+        if inside and (place == "./" or place.startswith(secrets)):
+            yield Problem(f"service '{name}' mounts {source[:80]}", path, _line(files, path, source))

@@ -57,7 +57,7 @@ def byte_order_mark(files: TaskFiles) -> Iterator[Problem]:
 
 @rule(name="crlf-line-ends", pack="harbor", severity="error")
 def crlf_line_ends(files: TaskFiles) -> Iterator[Problem]:
-    """A shell script has Windows line ends.
+    """A script has Windows line ends.
 
     Why: Harbor strips them only when it runs on Windows. On Linux `#!/bin/bash` with a carriage return ends in
         "cannot execute: required file not found", and the trial has no reward; in solve.sh it ends in reward 0.
@@ -72,6 +72,15 @@ def crlf_line_ends(files: TaskFiles) -> Iterator[Problem]:
             count = data.count(b"\r\n")
             what = f"{count} lines end in CRLF" if count else "it holds bare carriage returns"
             yield Problem(f"shell script with Windows line ends: {what}", path, line)
+    for entry in files.files():
+        path = entry.path
+        ours = path.startswith((*files.tests_prefixes, *files.solution_prefixes))
+        if ours and entry.executable and path not in files.shell_scripts:
+            first = files.data(path)[:200].partition(b"\n")[0]
+            if first.startswith(b"#!") and first.endswith(b"\r"):
+                yield Problem(
+                    "the #! line ends in CRLF: the kernel looks for a program of that name", path, 1
+                )
     for path, dockerfile in files.dockerfiles.items():
         if b"\r\n" in files.data(path) and any(i.heredocs for i in dockerfile.instructions):
             message = "a Dockerfile with here-documents has Windows line ends, which end up in the image"

@@ -54,7 +54,7 @@ def copy_source_missing(files: TaskFiles) -> Iterator[Problem]:
         for copy in image.copies:
             line = copy.instruction.line
             if not copy.matched:
-                message = f"{copy.source} is not in the build context {image.context}"
+                message = f"{copy.source} is not in the build context {image.context or '.'}"
                 yield Problem(message, image.path, line, None, _outside(files, copy))
                 continue
             yield from _ignored_sources(files, image, copy)

@@ -44,6 +44,8 @@ def invalid_task_files(files: TaskFiles) -> Iterator[Problem]:
     """
     if not files.is_file("task.toml"):
         yield from _missing(files, "task.toml", "without it this directory is no task, and Harbor drops it")
+    elif not files.text("task.toml").strip() and "task.toml" not in files.unreadable:
+        yield Problem("task.toml is empty: it sets neither a name nor a time limit", "task.toml", 1)
     environment = files.table("environment")
     windows = str(environment.get("os", "")).lower() == "windows"
     image = environment.get("docker_image")
@@ -55,7 +57,12 @@ def invalid_task_files(files: TaskFiles) -> Iterator[Problem]:
     ):
         yield from _missing(files, "environment/Dockerfile", "nothing says how the container is made")
     yield from _instructions(files)
-    yield from _test_scripts(files, ".bat" if windows else ".sh")
+    suffix = ".bat" if windows else ".sh"
+    yield from _test_scripts(files, suffix)
+    for prefix in files.solution_prefixes:
+        path = f"{prefix}solve{suffix}"
+        if files.is_file(path) and not files.text(path).strip() and path not in files.unreadable:
+            yield Problem("the solution is empty: the oracle would do nothing", path, 1)
 
 
 def _missing(files: TaskFiles, path: str, why: str) -> Iterator[Problem]:
@@ -71,7 +78,9 @@ def _missing(files: TaskFiles, path: str, why: str) -> Iterator[Problem]:
 
 
 def _instructions(files: TaskFiles) -> Iterator[Problem]:
-    wanted = [f"steps/{name}/instruction.md" for name in files.steps] or ["instruction.md"]
+    # A step without a directory has a finding of its own.
+    wanted = [f"steps/{n}/instruction.md" for n in files.steps if files.is_dir(f"steps/{n}")]
+    wanted = wanted if files.steps else ["instruction.md"]
     for path in wanted:
         if not files.is_file(path):
             yield from _missing(files, path, "the agent would be told nothing")
@@ -89,12 +98,17 @@ def _test_scripts(files: TaskFiles, suffix: str) -> Iterator[Problem]:
     if files.steps:
         for name in files.steps:
             path = f"steps/{name}/tests/test{suffix}"
-            if not files.is_file(path) and not files.is_file(root) and not bundled:
+            if (
+                files.is_dir(f"steps/{name}")
+                and not files.is_file(path)
+                and not files.is_file(root)
+                and not bundled
+            ):
                 yield from _missing(files, path, f"nothing judges step '{name}'")
     elif not files.is_file(root) and not bundled:
         yield from _missing(files, root, "nothing judges the task")
     for path in [root, *(f"steps/{name}/tests/test{suffix}" for name in files.steps)]:
-        if files.is_file(path) and not files.entries[path].size:
+        if files.is_file(path) and not files.text(path).strip() and path not in files.unreadable:
             yield Problem("the test script is empty: no reward would be written", path, 1)
         folder = path.rsplit("/", 1)[0]
         ignored = f"{folder}/.harborignore"
@@ -118,7 +132,8 @@ def no_oracle(files: TaskFiles) -> Iterator[Problem]:
     suffix = "bat" if str(files.table("environment").get("os", "")).lower() == "windows" else "sh"
     if not files.is_file("task.toml") or files.is_file(f"solution/solve.{suffix}"):
         return
-    missing = [n for n in files.steps if not files.is_file(f"steps/{n}/solution/solve.{suffix}")]
+    steps = [n for n in files.steps if files.is_dir(f"steps/{n}")]
+    missing = [n for n in steps if not files.is_file(f"steps/{n}/solution/solve.{suffix}")]
     if files.steps and not missing:
         return
     path = f"steps/{missing[0]}/solution/solve.{suffix}" if missing else f"solution/solve.{suffix}"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from harbor_author.checks import packed
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.registry import rule
@@ -87,6 +88,100 @@ def answer_leak(files: TaskFiles) -> Iterator[Problem]:
                 yield Problem(f"is the same as {secret.path}: the agent can read it", entry.path)
     for secret in _secret_files(files):
         yield from _near(files, secret, environment, reported, pairs)
+        yield from _renamed(files, secret, environment, reported, pairs)
+    yield from _packed(files, environment, reported, pairs)
+
+
+def packed_contents(files: TaskFiles) -> dict[str, list[tuple[str, bytes]]]:
+    """File of the environment -> what it packs, of those that pack something."""
+
+    def unpack() -> dict[str, list[tuple[str, bytes]]]:
+        found = {}
+        for entry in _environment(files):
+            if not files.truncated(entry.path) and _PACKED.match(files.data(entry.path)):
+                inside = packed.contents(files.data(entry.path))
+                if inside:
+                    found[entry.path] = inside
+        return found
+
+    return files.once("packed", unpack)
+
+
+#: How an archive, a compressed stream or a text of base64 begins; a tar's mark stands later.
+_PACKED = re.compile(
+    rb"\x1f\x8b|BZh|\xfd7zXZ|PK\x03\x04|[A-Za-z0-9+/_-]{24,}={0,2}\s|[A-Za-z0-9+/_-]{60,}={0,2}$|.{257}ustar",
+    re.DOTALL,
+)
+
+
+def _packed(
+    files: TaskFiles, environment: list[Entry], reported: set[str], pairs: dict[str, str]
+) -> Iterator[Problem]:
+    """A secret file stands in an archive, or compressed or encoded, in the environment."""
+    secrets = [s for s in _secret_files(files) if s.size <= _COMPARE_LIMIT]
+    for entry in environment:
+        inside = packed_contents(files).get(entry.path, ()) if entry.path not in reported else ()
+        if not inside or not _copied(files, entry.path):
+            continue
+        by_name = {name.rsplit("/", 1)[-1]: content for name, content in inside}
+        before = any(
+            s.name in by_name and by_name[s.name] != files.data(s.path)
+            for s in secrets
+            if s.path.startswith(tuple(files.solution_prefixes))
+        )
+        for secret in secrets:
+            in_solution = secret.path.startswith(tuple(files.solution_prefixes))
+            # An archive of the state before holds the files that the solution leaves alone.
+            if (in_solution and before) or not _telling(files, secret, entry, pairs):
+                continue
+            name = next((n for n, content in inside if _holds(files, secret, content)), None)
+            if name is not None:
+                where = f"packs {name}, which is" if name else "is an encoded copy of"
+                yield Problem(f"{where} {secret.path}: the agent can unpack it", entry.path)
+                break
+
+
+def _holds(files: TaskFiles, secret: Entry, content: bytes) -> bool:
+    if content == files.data(secret.path):
+        return True
+    if len(content) > _COMPARE_LIMIT or files.is_binary(secret.path) or not secret.name.endswith(_CODE):
+        return False
+    lines = significant(files.text(secret.path))
+    common = lines & significant(content.decode("utf-8", "replace"))
+    return len(common) >= _LINES and len(common) >= _SHARE * len(lines)
+
+
+#: Significant lines that a program has at least before its shape alone gives it away.
+_SHAPE_LINES = 6
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@lru_cache(maxsize=1024)
+def shape(text: str) -> str:
+    """A program with each name replaced by the order in which it first occurs, and white space folded."""
+    numbers: dict[str, str] = {}
+    lines = (line.strip() for line in text.split("\n"))
+    code = "\n".join(line for line in lines if line and not line.startswith(("#", "//", "/*", "*")))
+    return _WORD.sub(lambda m: numbers.setdefault(m[0], f"n{len(numbers)}"), " ".join(code.split()))
+
+
+def _renamed(
+    files: TaskFiles, secret: Entry, environment: list[Entry], reported: set[str], pairs: dict[str, str]
+) -> Iterator[Problem]:
+    """A program of the environment is a secret one but for its names."""
+    if not secret.name.endswith(_CODE) or secret.size > _COMPARE_LIMIT or _counterpart(secret.path, pairs):
+        return
+    if len(significant(files.text(secret.path))) < _SHAPE_LINES:
+        return
+    suffix = secret.name.rsplit(".", 1)[-1]
+    for entry in environment:
+        near = secret.size / 2 <= entry.size <= secret.size * 2 and entry.name.endswith(f".{suffix}")
+        # Of the same name it is the state that the solution changes.
+        if not near or entry.name == secret.name or entry.path in reported or _is_given(files, secret, entry):
+            continue
+        if shape(files.text(secret.path)) == shape(files.text(entry.path)) and _copied(files, entry.path):
+            reported.add(entry.path)
+            yield Problem(f"is {secret.path} but for its names: the agent can read it", entry.path)
 
 
 def _is_given(files: TaskFiles, secret: Entry, entry: Entry) -> bool:

@@ -129,7 +129,7 @@ def reward_never_written(files: TaskFiles) -> Iterator[Problem]:
     if not files.entry_scripts or _mentions(files):
         return
     for path, outcome in outcomes(files).items():
-        if files.entries[path].size == 0 or outcome.writes:
+        if not files.text(path).strip() or outcome.writes:
             continue
         text = "".join(files.text(e.path) for p in files.tests_prefixes for e in files.files(p))
         if outcome.opaque and "/logs/verifier" not in text:

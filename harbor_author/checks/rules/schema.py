@@ -197,6 +197,8 @@ def invalid_task_config(files: TaskFiles) -> Iterator[Problem]:
     if not files.is_file("task.toml"):
         return
     fault = files.toml_fault
+    if fault is not None and files.data("task.toml")[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return  # of another encoding, which byte-order-mark tells
     if fault is not None:
         message = f"task.toml is not valid TOML: {fault.message[:1].lower()}{fault.message[1:]}"
         yield Problem(message, "task.toml", fault.line, fault.column, _toml_hint(fault.message))
@@ -239,8 +241,10 @@ def deprecated_config_field(files: TaskFiles) -> Iterator[Problem]:
     Good: [environment] memory_mb = 2048
     Fix: write the successor that is named; 'author fix' does it.
     """
+    environment = files.table("environment")
     for item in _faults(files):
-        if item.kind == "deprecated":
+        # Beside its successor it is a conflict, which is told as one.
+        if item.kind == "deprecated" and f"{item.keys[-1]}_mb" not in environment:
             yield Problem(item.message, "task.toml", *files.where(*item.keys), item.fix)
 
 
