@@ -19,6 +19,7 @@ from typing import IO
 
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.verdicts import ToolFault, VerdictCache
+from harbor_author.integrity.temporary import owned_folder
 
 _TIMEOUT_S = 20.0
 _TIMEOUT_A_FILE_S = 0.1
@@ -163,7 +164,7 @@ class Run:
         if not texts:
             return {}
         if self._copies is None:
-            self._copies = tempfile.TemporaryDirectory(prefix="author-checks-")
+            self._copies = owned_folder("checks")
         names = {}
         for number, (key, (suffix, data)) in enumerate(texts.items()):
             path = f"{self._copies.name}/{tool}-{number}{suffix}"

@@ -7,9 +7,7 @@ every task's changes are known; a file that changed meanwhile is left alone.
 from __future__ import annotations
 
 import difflib
-import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +15,7 @@ from pathlib import Path
 from harbor_author.checks import gitstate
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.errors import CheckError
+from harbor_author.integrity.files import reap_siblings, write_atomic
 from harbor_author.suite import Task
 
 
@@ -163,7 +162,8 @@ def apply_fixes(changes: Iterable[Change]) -> None:
     """Write the changes.
 
     Raises:
-        CheckError: a file changed since it was read, or cannot be written; changes before it are done.
+        CheckError: a file changed since it was read; changes before it are done.
+        IntegrityError: one cannot be written.
     """
     for change in changes:
         try:
@@ -171,7 +171,8 @@ def apply_fixes(changes: Iterable[Change]) -> None:
             if not stat.S_ISREG(info.st_mode) or change.path.read_bytes() != change.before:
                 raise CheckError("changed while it was being repaired", path=change.path, hint="run it again")
             if change.after != change.before:
-                _replace(change.path, change.after, stat.S_IMODE(info.st_mode))
+                reap_siblings(change.path.parent)
+                write_atomic(change.path, change.after)
             if change.executable:
                 change.path.chmod(stat.S_IMODE(info.st_mode) | 0o111)
         except OSError as error:
@@ -180,19 +181,6 @@ def apply_fixes(changes: Iterable[Change]) -> None:
             ) from error
         if change.executable:
             _mark_in_index(change.path)
-
-
-def _replace(path: Path, data: bytes, mode: int) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-        temporary.chmod(mode)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _mark_in_index(path: Path) -> None:

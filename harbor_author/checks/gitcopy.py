@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harbor_author.integrity import IntegrityError, walk
+from harbor_author.integrity import IntegrityError, temporary_folder, walk
 
 _FILES = ("packed-refs", "index", "shallow", "HEAD")
 _FOLDERS = ("objects", "refs", "logs")
@@ -31,8 +30,7 @@ def repository_copy(git_dir: Path, *, index_only: bool = False) -> Iterator[Path
     Args:
         index_only: copy the index alone; enough for `git ls-files`.
     """
-    with tempfile.TemporaryDirectory(prefix="author-checks-git-") as folder:
-        target = Path(folder)
+    with temporary_folder("git") as target:
         for name in ("objects", "refs"):
             (target / name).mkdir()
         (target / "HEAD").write_text("ref: refs/heads/none\n")

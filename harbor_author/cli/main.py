@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import os
@@ -15,6 +16,11 @@ from harbor_author.errors import AuthorError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+_NO_MEMORY = (
+    "there is not enough memory\n"
+    "  fix: end other programs, or raise the limit (ulimit -v, or the container's), then run it again"
+)
 
 #: command -> (module below harbor_author.cli, one-line help). The help stands here so that
 #: `author --help` and completion need not import every command.
@@ -169,7 +175,14 @@ def _status() -> int:
         if sys.stdout is not stdout:  # click wraps it when the reader of a pipe has gone
             return 0
         return exit_.code if isinstance(exit_.code, int) else 0
+    except MemoryError:
+        return _complain(_NO_MEMORY)
+    except RuntimeError as error:
+        # No memory for its stack, or no room below a limit on processes; the system does not say which.
+        return _complain(_NO_MEMORY if "start new thread" in str(error) else _log_unforeseen(error))
     except OSError as error:
+        if error.errno == errno.ENOMEM:
+            return _complain(_NO_MEMORY)
         if isinstance(error, FileNotFoundError) and error.filename is None and not _here():
             return _complain("the current folder no longer exists\n  fix: change to one that does")
         place = f"{error.filename}: " if error.filename else "an output: "
@@ -190,22 +203,37 @@ def _here() -> bool:
 
 
 def _complain(text: str) -> int:
-    from harbor_author.output.text import printable_lines
+    try:
+        from harbor_author.output.text import printable_lines
 
-    click.echo(f"author: {printable_lines(text)}", err=True)
+        text = printable_lines(text)
+    except (MemoryError, ImportError):  # not even for a small module: our own words need no escaping
+        text = _NO_MEMORY
+    click.echo(f"author: {text}", err=True)
     return 2
 
 
 def _log_unforeseen(error: Exception) -> str:
-    import platform
-    import tempfile
-    import traceback
+    what = f"unforeseen error, a fault of author itself: {error!r}"
+    try:
+        import platform
+        import tempfile
+        import traceback
 
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="author-error-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
-    ) as log:
-        log.write(
-            f"author {__version__}, Python {platform.python_version()}, {platform.platform()}\n{sys.argv}\n\n"
-        )
-        traceback.print_exception(error, file=log)
-    return f"unforeseen error, a fault of author itself: {error!r}\n  fix: report it with {log.name}"
+        with tempfile.NamedTemporaryFile(
+            "w",
+            prefix="author-error-",
+            suffix=".log",
+            delete=False,
+            encoding="utf-8",
+            errors="backslashreplace",
+        ) as log:
+            log.write(
+                f"author {__version__}, Python {platform.python_version()}, {platform.platform()}\n{sys.argv}\n\n"
+            )
+            traceback.print_exception(error, file=log)
+    except (MemoryError, ImportError):
+        return _NO_MEMORY
+    except OSError as unwritten:
+        return f"{what}\n  fix: report it; no log could be written ({unwritten.strerror})"
+    return f"{what}\n  fix: report it with {log.name}"

@@ -33,6 +33,12 @@ if TYPE_CHECKING:
     from harbor_author.integrity.ports import PortAllocator
     from harbor_author.integrity.redaction import redact, truncate
     from harbor_author.integrity.removal import remove_tree
+    from harbor_author.integrity.temporary import (
+        abandoned_folders,
+        owned_folder,
+        reap_folders,
+        temporary_folder,
+    )
     from harbor_author.integrity.tree import walk
     from harbor_author.integrity.treehash import tree_hash
 
@@ -52,6 +58,7 @@ _MODULES = {
     "RunReport": "benchmark_run",
     "TaskDefinitionError": "errors",
     "TaskReport": "benchmark_run",
+    "abandoned_folders": "temporary",
     "check_plain": "package",
     "comparable": "benchmark_run",
     "copy_tree": "copying",
@@ -60,6 +67,7 @@ _MODULES = {
     "is_orphan": "owner",
     "load_benchmark_task": "benchmark_task",
     "observe": "baseline",
+    "owned_folder": "temporary",
     "owner_alive": "owner",
     "owner_token": "owner",
     "package_digest": "package",
@@ -67,6 +75,7 @@ _MODULES = {
     "printable": "errors",
     "probe_baseline": "grading",
     "read_baseline": "baseline",
+    "reap_folders": "temporary",
     "reap_orphans": "fixture",
     "reap_siblings": "files",
     "redact": "redaction",
@@ -75,6 +84,7 @@ _MODULES = {
     "run_grader": "grading",
     "run_tasks": "benchmark_run",
     "tally": "fixture",
+    "temporary_folder": "temporary",
     "temporary_sibling": "files",
     "toolchain": "environment",
     "tree_hash": "treehash",
@@ -100,6 +110,7 @@ __all__ = [
     "RunReport",
     "TaskDefinitionError",
     "TaskReport",
+    "abandoned_folders",
     "check_plain",
     "comparable",
     "copy_tree",
@@ -108,6 +119,7 @@ __all__ = [
     "is_orphan",
     "load_benchmark_task",
     "observe",
+    "owned_folder",
     "owner_alive",
     "owner_token",
     "package_digest",
@@ -115,6 +127,7 @@ __all__ = [
     "printable",
     "probe_baseline",
     "read_baseline",
+    "reap_folders",
     "reap_orphans",
     "reap_siblings",
     "redact",
@@ -123,6 +136,7 @@ __all__ = [
     "run_grader",
     "run_tasks",
     "tally",
+    "temporary_folder",
     "temporary_sibling",
     "toolchain",
     "tree_hash",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harbor_author.integrity.temporary import owned_folder
 from harbor_author.mining.errors import MiningError
 from harbor_author.mining.git import Repository
 
@@ -80,7 +80,7 @@ def open_repository(path: Path) -> Iterator[Repository]:
             hint="Run 'git fetch --unshallow' there.",
         )
     try:
-        folder = tempfile.TemporaryDirectory(prefix="author-mining-")
+        folder = owned_folder("mining")
     except OSError as error:
         raise MiningError(
             f"no temporary folder can be made: {error.strerror}", hint="Free some space."

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harbor_author.integrity.temporary import temporary_folder
 from harbor_author.mining.errors import MiningError
 from harbor_author.mining.extract import (
     TRAP_CAP,
@@ -253,8 +253,8 @@ def _runtime_install(dockerfile: TaskFile, found: Extraction, *, lock: bool) -> 
 
 def _lock(manifest: str) -> bytes | None:
     """A package-lock.json, or None when npm is not here or cannot reach its registry."""
-    with tempfile.TemporaryDirectory(prefix="author-lock-") as folder:
-        Path(folder, "package.json").write_text(manifest, "utf-8")
+    with temporary_folder("lock") as folder:
+        (folder / "package.json").write_text(manifest, "utf-8")
         command = ("npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund")
         try:
             done = subprocess.run(
@@ -266,6 +266,6 @@ def _lock(manifest: str) -> bytes | None:
                 timeout=_LOCK_TIMEOUT_S,
                 check=False,
             )
-            return Path(folder, "package-lock.json").read_bytes() if done.returncode == 0 else None
+            return (folder / "package-lock.json").read_bytes() if done.returncode == 0 else None
         except (OSError, subprocess.TimeoutExpired):
             return None

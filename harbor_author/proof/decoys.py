@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from harbor_author.integrity.files import reap_siblings, temporary_sibling
+from harbor_author.integrity.removal import remove_tree
 from harbor_author.proof.errors import ProofError, TaskRefusedError
 from harbor_author.proof.programme import Planned
 from harbor_author.proof.submission import Submission
@@ -105,12 +108,25 @@ def new_decoy(task_dir: Path, name: str, *, variant: bool = False, max_score: fl
         )
     if not (task_dir / "solution" / "solve.sh").is_file():
         raise ProofError("there is no solution/solve.sh to start from", path=task_dir)
+    if os.path.lexists(folder):
+        raise ProofError("exists already", path=folder, hint="choose another name, or remove it")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    reap_siblings(folder.parent)
+    aside = temporary_sibling(folder)
     try:
-        folder.mkdir(parents=True)
-    except FileExistsError as error:
-        raise ProofError("exists already", path=folder, hint="choose another name, or remove it") from error
+        aside.mkdir()
+        _write_decoy(aside, kind, max_score)
+        aside.rename(folder)
+    except BaseException:
+        if aside.exists():
+            remove_tree(aside)
+        raise
+    return [folder / f"{kind[:-1]}.toml", folder / "solve.sh"]
+
+
+def _write_decoy(folder: Path, kind: str, max_score: float) -> None:
     toml, solve = folder / f"{kind[:-1]}.toml", folder / "solve.sh"
-    if variant:
+    if kind == VARIANTS:
         toml.write_text('why = "TODO: why this differs from the oracle and is right all the same"\n')
         ending = "# TODO: do it another right way than the oracle.\n"
     else:
@@ -121,4 +137,3 @@ def new_decoy(task_dir: Path, name: str, *, variant: bool = False, max_score: fl
         ending = "# TODO: undo, or do wrongly, what this decoy is about.\n"
     solve.write_text(f"#!/bin/bash\nset -euo pipefail\n/solution/solve.sh\n{ending}")
     solve.chmod(0o755)
-    return [toml, solve]

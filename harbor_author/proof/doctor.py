@@ -10,11 +10,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from harbor_author.integrity.temporary import temporary_folder
 from harbor_author.proof.config import EnvironmentConfig
 from harbor_author.proof.errors import TaskRefusedError
 from harbor_author.proof.images import provide_image
 from harbor_author.sandbox import Engine, EngineError, EngineUnavailableError, ImageMissingError, connect
-from harbor_author.sandbox.ownership import temporary_folder
 from harbor_author.suite import HostSettings
 
 _TIMEOUT_S = 20

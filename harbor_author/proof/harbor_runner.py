@@ -16,6 +16,7 @@ from typing import Any
 
 from harbor_author.errors import AuthorError
 from harbor_author.integrity.package import package_digest
+from harbor_author.integrity.temporary import temporary_folder
 from harbor_author.proof import receipts
 from harbor_author.proof.causes import CAUSES
 from harbor_author.proof.config import load_config
@@ -27,7 +28,6 @@ from harbor_author.proof.trial import TrialRun, has_judge_line
 from harbor_author.proof.verdict import FULL, ZERO, Trial, judge_trial, overall
 from harbor_author.proof.workflow import ProofResult, outcome
 from harbor_author.sandbox.archives import copy_tree
-from harbor_author.sandbox.ownership import temporary_folder
 from harbor_author.suite import Task
 
 DEFAULT_COMMAND = "harbor"

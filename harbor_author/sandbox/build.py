@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from harbor_author.integrity.temporary import temporary_folder
 from harbor_author.sandbox.archives import copy_tree, pack_paths
 from harbor_author.sandbox.engine import BuildError
-from harbor_author.sandbox.ownership import temporary_folder
 
 _LOG_LINES = 400
 _DETECT_TIMEOUT_S = 20

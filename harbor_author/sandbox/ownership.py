@@ -5,16 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import shutil
-import stat
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from harbor_author.integrity.owner import owner_state, owner_token
+from harbor_author.integrity.temporary import abandoned_folders, reap_folders
 from harbor_author.sandbox.engine import Engine, EngineError
 
 #: On containers only. Images carry `IMAGE_LABEL`, which a container made from one by hand inherits: it is not ours.
@@ -25,7 +23,6 @@ KEPT_LABEL = "harbor-author.kept"
 IMAGE_LABEL = "harbor-author.image"
 #: Whose cached image it is: `clean` leaves those of other users, here or on another machine of the same engine.
 USER_LABEL = "harbor-author.user"
-_FOLDER = "harbor-author-"
 
 
 @dataclass(frozen=True)
@@ -68,25 +65,6 @@ def is_abandoned(labels: Mapping[str, str]) -> bool:
     return labels.get(MACHINE_LABEL) == machine() and owner_state(labels.get(OWNER_LABEL, "")) == "dead"
 
 
-@contextmanager
-def temporary_folder(kind: str) -> Iterator[Path]:
-    """A folder for the time of a `with`, whose name says whose it is, so that a crash leaves nothing for ever."""
-    with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{kind}.{owner_token()}.") as folder:
-        yield Path(folder)
-
-
-def abandoned_folders() -> list[Path]:
-    """Temporary folders of this user whose process is known to be dead."""
-    found = []
-    for path in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*.*.*"):
-        with suppress(OSError):
-            status = path.lstat()
-            mine = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
-            if mine and owner_state(path.name.split(".")[1]) == "dead":
-                found.append(path)
-    return found
-
-
 def remove_own(engine: Engine) -> int:
     """Remove every container of this process, but not those kept on purpose; return their number."""
     count = 0
@@ -100,8 +78,7 @@ def remove_own(engine: Engine) -> int:
 def remove_abandoned(engine: Engine) -> list[Removed]:
     """Remove the containers and folders whose process died without doing it, kept containers excepted."""
     removed = []
-    for folder in abandoned_folders():
-        shutil.rmtree(folder, ignore_errors=True)
+    for folder in reap_folders():
         removed.append(Removed("folder", str(folder), ""))
     for container in engine.containers(OWNER_LABEL):
         if KEPT_LABEL not in container.labels and is_abandoned(container.labels):
@@ -117,9 +94,7 @@ def clean(engine: Engine, *, dry_run: bool = False, images: bool = True) -> list
     A container of a process that lives, here or perhaps on another machine, stays; so does an image in use.
     """
     removed = []
-    for folder in abandoned_folders():
-        if not dry_run:
-            shutil.rmtree(folder, ignore_errors=True)
+    for folder in abandoned_folders() if dry_run else reap_folders():
         removed.append(Removed("folder", str(folder), ""))
     for container in engine.containers(OWNER_LABEL):
         if is_abandoned(container.labels):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harbor_author.integrity.files import reap_siblings, temporary_sibling, write_atomic
 from harbor_author.scaffold.errors import ScaffoldError
 from harbor_author.scaffold.render import one_line
 from harbor_author.suite import (
@@ -302,13 +302,12 @@ def _author_toml(
 def _write(root: Path, text: str) -> Path:
     """Write a suite's author.toml, read by the settings first; one that exists is never overwritten."""
     path = root / FILE_NAME
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{FILE_NAME}.", dir=root)
+    reap_siblings(root)
+    temporary = temporary_sibling(path)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(temporary).chmod(0o644)
+        write_atomic(temporary, text, mode=0o644)
         try:
-            load_settings(Path(temporary))
+            load_settings(temporary)
         except SuiteError as error:
             raise SuiteError(error.message, path=path, line=error.line, hint=error.hint) from error
         try:
@@ -318,7 +317,7 @@ def _write(root: Path, text: str) -> Path:
                 "exists already: this folder is a suite", path=path, hint="edit it, or choose another folder"
             ) from error
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return path
 
 

@@ -8,8 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harbor_author.integrity.files import reap_siblings, temporary_sibling
+from harbor_author.integrity.removal import remove_tree
 from harbor_author.scaffold.errors import ScaffoldError
 from harbor_author.suite import Suite, Task, TaskName, check_series, check_slug, parse_task_name, used_ids
+from harbor_author.suite.registry import staging_directory
 
 _UNTOUCHED = ("provenance/",)
 _RECEIPT = "proof.json"
@@ -82,11 +85,15 @@ def rename_task(suite: Suite, task: Task, target: str, *, dry_run: bool = False)
     if dry_run:
         return result
     staging = suite.tasks_dir / f".{new.id}.new"
+    reap_siblings(suite.tasks_dir)
     try:
-        shutil.copytree(task.path, staging, ignore=lambda _, names: {_RECEIPT} & set(names))
-        for name, data in rewritten.items():
-            (staging / name).write_bytes(data)
-        staging.rename(final)
+        with staging_directory(suite.tasks_dir, new.id):
+            shutil.copytree(
+                task.path, staging, ignore=lambda _, names: {_RECEIPT} & set(names), dirs_exist_ok=True
+            )
+            for name, data in rewritten.items():
+                (staging / name).write_bytes(data)
+            staging.rename(final)
     except OSError as error:
         shutil.rmtree(staging, ignore_errors=True)
         # copytree gathers its faults in an error that has no cause of its own.
@@ -100,7 +107,10 @@ def rename_task(suite: Suite, task: Task, target: str, *, dry_run: bool = False)
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
-    shutil.rmtree(task.path)
+    # Out of sight in one step, then away: an interruption leaves no half of it under its name.
+    aside = temporary_sibling(task.path)
+    task.path.rename(aside)
+    remove_tree(aside)
     return result
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from harbor_author.integrity.files import reap_siblings, write_atomic
 from harbor_author.scaffold.errors import ScaffoldError
 from harbor_author.scaffold.render import templates_dir
 from harbor_author.suite import Task
@@ -73,25 +72,13 @@ def update(copy: Copy, *, force: bool = False) -> bool:
         force: also where the copy was edited, or comes from a later version.
 
     Raises:
-        ScaffoldError: it cannot be written; the copy is as it was.
+        IntegrityError: it cannot be written; the copy is as it was.
     """
     if copy.state == "current" or (copy.state in ("edited", "ahead") and not force):
         return False
     data = (templates_dir() / LIBRARIES[copy.library]).read_bytes()
-    try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{copy.library}.", dir=copy.path.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(data)
-            Path(temporary).chmod(copy.path.stat().st_mode & 0o777)
-            Path(temporary).rename(copy.path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise ScaffoldError(
-            f"cannot be written: {error.strerror}", path=copy.path, hint="free space or check permissions"
-        ) from error
+    reap_siblings(copy.path.parent)
+    write_atomic(copy.path, data)
     return True
 
 

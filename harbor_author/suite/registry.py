@@ -18,6 +18,8 @@ from harbor_author.suite.model import Suite
 from harbor_author.suite.registers import register_ids
 
 _STAGING = re.compile(r"\.(?P<series>[A-Z])(?P<number>[1-9]\d*)\.new")
+#: So many files are written to the disk one after the other.
+_FEW = 64
 
 
 def used_ids(suite: Suite, *, remotes: bool = False) -> dict[TaskId, str]:
@@ -141,6 +143,25 @@ def reserve_task(suite: Suite, series: str, slug: str, *, remotes: bool = False)
 
 
 @contextlib.contextmanager
+def staging_directory(tasks_dir: Path, task_id: str) -> Iterator[Path]:
+    """Make `tasks/.<ID>.new` and hold it while the block runs, which renames or removes it. What the dead left goes.
+
+    Raises:
+        OSError: it is there already, and held; or it cannot be made.
+    """
+    with _locked(tasks_dir):
+        _remove_orphans(tasks_dir)
+        staging = tasks_dir / f".{task_id}.new"
+        staging.mkdir()
+        lock = os.open(staging, os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        yield staging
+    finally:
+        os.close(lock)
+
+
+@contextlib.contextmanager
 def _locked(directory: Path) -> Iterator[None]:
     descriptor = os.open(directory, os.O_RDONLY)
     try:
@@ -173,10 +194,20 @@ def _sync_tree(directory: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     files = [path for path in directory.rglob("*") if path.is_file() and not path.is_symlink()]
+    if (
+        len(files) <= _FEW
+    ):  # starting threads would take longer, and may hang where there is no memory for them
+        for file in files:
+            _sync_file(file)
+        return
     # Side by side: a file system commits what waits together, and a task cut from a repository has thousands.
-    with ThreadPoolExecutor(16) as pool:
-        for _ in pool.map(_sync_file, files):
-            pass
+    try:
+        with ThreadPoolExecutor(16) as pool:
+            for _ in pool.map(_sync_file, files):
+                pass
+    except RuntimeError:  # no room for threads
+        for file in files:
+            _sync_file(file)
 
 
 def _sync_file(path: Path) -> None:

@@ -142,7 +142,9 @@ def _within(task: Path, folder: Path) -> None:
 
 def _write(path: Path, data: bytes) -> None:
     """Write a file, never through a link: an earlier attack may have left one here that leads to the machine's own files."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644), "wb") as stream:
+    with os.fdopen(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644), "wb"
+    ) as stream:
         stream.write(data)
 
 

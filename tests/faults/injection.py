@@ -1,13 +1,14 @@
-"""Running a command of ours with a fault at its n-th change of the file system: killed, interrupted, or a full disk."""
+"""Running a command of ours with a fault at its n-th change of the file system."""
 
 from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,14 @@ _CHANGES = frozenset(
     {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.truncate", "os.link", "os.symlink"}
 )
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-FAULTS = ("SIGKILL", "SIGTERM", "SIGINT", "ENOSPC")
+_PIPE_BYTES = 1 << 20
+_F_SETPIPE_SZ = 1031
+#: Fault -> what it is:
+#: - ENOSPC: the change is refused, once;
+#: - DISKFULL: from there on nothing can be written into a file, though files can still be made (a real limit);
+#: - NOMEM: from there on the process gets no more memory (a real limit);
+#: - CLOCK: from there on the time of day is two days earlier.
+FAULTS = ("SIGKILL", "SIGTERM", "SIGINT", "ENOSPC", "DISKFULL", "NOMEM", "CLOCK")
 
 
 @dataclass(frozen=True)
@@ -28,45 +36,87 @@ class Ended:
 
 
 def run(arguments: Sequence[str], cwd: Path, *, fault: str = "", at: int = 0, timeout_s: float = 60) -> Ended:
-    """Run `author` in a forked process; at its `at`-th change below `cwd` the fault happens. 0: no fault."""
-    report, errors = cwd.parent / "changes", cwd.parent / "errors"
-    for path in (report, errors):
-        path.unlink(missing_ok=True)
+    """Run `author` in a forked process; at its `at`-th change below `cwd` the fault happens. 0: no fault.
+
+    Its temporary files are made in `cwd.parent / "tmp"`.
+    """
+    (cwd.parent / "tmp").mkdir(exist_ok=True)
+    # Pipes, since a process without room for files still talks through them.
+    (read_changes, changes), (read_errors, errors) = os.pipe(), os.pipe()
+    import fcntl
+
+    for descriptor in (changes, errors):
+        fcntl.fcntl(descriptor, _F_SETPIPE_SZ, _PIPE_BYTES)
     pid = os.fork()
     if pid == 0:
-        _child(list(arguments), cwd, fault, at, report, errors)
+        _child(list(arguments), cwd, fault, at, changes, errors)
+    os.close(changes)
+    os.close(errors)
     deadline = time.monotonic() + timeout_s
-    while True:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            break
-        if time.monotonic() > deadline:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            raise AssertionError(f"author {' '.join(arguments)} hangs after {fault} at {at}")
-        time.sleep(0.005)
-    return Ended(
-        os.waitstatus_to_exitcode(status),
-        report.stat().st_size if report.exists() else 0,
-        errors.read_text() if errors.exists() else "",
-    )
+    try:
+        while True:
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                break
+            if time.monotonic() > deadline:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                raise AssertionError(f"author {' '.join(arguments)} hangs after {fault} at {at}")
+            time.sleep(0.005)
+        return Ended(
+            os.waitstatus_to_exitcode(status), len(_drain(read_changes)), _drain(read_errors).decode()
+        )
+    finally:
+        os.close(read_changes)
+        os.close(read_errors)
 
 
-def _child(arguments: list[str], cwd: Path, fault: str, at: int, report: Path, errors: Path) -> None:
+def _drain(descriptor: int) -> bytes:
+    """What is in a pipe now; a grandchild may still hold its other end."""
+    os.set_blocking(descriptor, False)
+    data = b""
+    try:
+        while chunk := os.read(descriptor, _PIPE_BYTES):
+            data += chunk
+    except BlockingIOError:
+        pass
+    return data
+
+
+def _happen(fault: str) -> None:
+    if fault == "ENOSPC":
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    if fault == "DISKFULL":
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    elif fault == "NOMEM":
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        limit = pages * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    elif fault == "CLOCK":
+        real: Callable[[], float] = time.time
+        time.time = lambda: real() - 2 * 24 * 3600
+    else:
+        os.kill(os.getpid(), getattr(signal, fault))
+
+
+def _child(arguments: list[str], cwd: Path, fault: str, at: int, changes: int, errors: int) -> None:
     """What the forked process does; it never returns."""
     status = 99
     try:
         os.chdir(cwd)
+        os.environ["TMPDIR"] = str(cwd.parent / "tmp")
+        os.environ["XDG_CACHE_HOME"] = str(cwd.parent / "cache")
+        import tempfile
+
+        tempfile.tempdir = None
         null = os.open(os.devnull, os.O_RDWR)
-        error_file = os.open(errors, os.O_WRONLY | os.O_CREAT, 0o600)
-        for descriptor, target in ((null, 0), (null, 1), (error_file, 2)):
+        for descriptor, target in ((null, 0), (null, 1), (errors, 2)):
             os.dup2(descriptor, target)
         sys.stdin = open(0, closefd=False)  # noqa: SIM115
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        counter = os.open(report, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         root = str(cwd)
         seen = 0
 
@@ -79,11 +129,9 @@ def _child(arguments: list[str], cwd: Path, fault: str, at: int, report: Path, e
                 return
             if isinstance(args[0], str | os.PathLike) and str(Path(args[0]).absolute()).startswith(root):
                 seen += 1
-                os.write(counter, b".")
+                os.write(changes, b".")
                 if seen == at:
-                    if fault == "ENOSPC":
-                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                    os.kill(os.getpid(), getattr(signal, fault))
+                    _happen(fault)
 
         from harbor_author.cli.main import main
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harbor_author.integrity.owner import owner_token
+from harbor_author.integrity.temporary import temporary_folder
 from harbor_author.sandbox import ContainerSpec, ExecResult
 from harbor_author.sandbox.ownership import (
     IMAGE_LABEL,
@@ -20,7 +21,6 @@ from harbor_author.sandbox.ownership import (
     owner_labels,
     remove_abandoned,
     remove_own,
-    temporary_folder,
 )
 from tests.sandbox.fake_engine import FakeEngine
 
@@ -74,13 +74,21 @@ def test_folders_of_the_dead_go_and_those_of_the_living_stay(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     dead = tmp_path / f"harbor-author-context.{DEAD}.x"
-    dead.mkdir()
-    (dead / "file").write_text("x")
+
+    def die() -> None:
+        dead.mkdir()
+        (dead / "locked").mkdir()
+        (dead / "locked" / "file").write_text("x")
+        (dead / "locked").chmod(0)
+
+    die()
     (tmp_path / "harbor-author-context.nonsense.x").mkdir()
     target = tmp_path / "elsewhere"
     target.mkdir()
     (tmp_path / f"harbor-author-link.{DEAD}.x").symlink_to(target)
     with temporary_folder("context") as own:
+        assert not dead.exists(), "whoever makes a folder removes those of the dead"
+        die()
         assert [removed.name for removed in remove_abandoned(engine_with())] == [str(dead)]
         assert own.is_dir()
     assert not own.exists()
