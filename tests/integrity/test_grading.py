@@ -134,6 +134,15 @@ def test_r109_a_grader_that_could_not_judge_is_no_zero(
 ) -> None:
     found = grade(load(tmp_path, grader={"type": "command", "command": python(code), "timeout": 1.5}))
     assert (found.passed, found.cause) == (None, cause)
+    assert found.duration_s < 30, "the grader's own time limit counts, not the task's"
+
+
+def test_r42_r43_the_grader_gets_the_definitions_variables_clock_and_seed(
+    tmp_path: Path, temporary: Path
+) -> None:
+    code = "import os; print(*(os.environ[name] for name in ('CASE', 'SOURCE_DATE_EPOCH', 'PYTHONHASHSEED')))"
+    task = load(tmp_path, code, environment={"CASE": "one"}, metadata={"clock": 1_700_000_000, "seed": 7})
+    assert grade(task).output == "one 1700000000 7\n"
 
 
 def test_r110_the_agents_own_tests_decide_nothing(tmp_path: Path, temporary: Path) -> None:

@@ -98,9 +98,14 @@ def test_r87_prefix_age_and_a_dead_owner(temporary: Path, dead: str) -> None:
     ]
     (temporary / f"{PREFIX}{dead}.file").write_text("a file, not a copy")
     (temporary / f"{PREFIX}{dead}.link").symlink_to(keep[1])
+    for name in ("file", "link"):
+        os.utime(temporary / f"{PREFIX}{dead}.{name}", (0, 0), follow_symlinks=False)
     assert reap_orphans(PREFIX).removed == (ours.name,)
     assert not ours.exists()
     assert all(path.exists() for path in keep)
+    assert {f"{PREFIX}{dead}.{name}" for name in ("file", "link")} <= {
+        path.name for path in temporary.iterdir()
+    }
     stale = orphan(temporary, "stale", age_s=UNKNOWN_TTL_S + 60)
     assert reap_orphans(PREFIX).removed == (stale.name,)
     for path in list(temporary.iterdir()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -159,6 +160,15 @@ def test_r48_fields_cannot_flow_into_each_other(tmp_path: Path) -> None:
     build(tmp_path / "4", {"a": {}, "a:b": (b"", False)})
     build(tmp_path / "5", {"a,1:f,1:-,0:,": (b"", False)})
     assert len({tree_hash(tmp_path / str(number)) for number in range(1, 6)}) == 5
+
+
+@pytest.mark.parametrize("separator", ["", ",", "\n"])
+def test_r48_one_name_cannot_stand_for_two_files(tmp_path: Path, separator: str) -> None:
+    build(tmp_path / "two", {"a": (b"x", False), "b": (b"y", False)})
+    # Written one after the other without lengths, the fields of both files read like this one's.
+    name = separator.join(["a", "f", "-", hashlib.sha256(b"x").hexdigest(), "b"])
+    build(tmp_path / "one", {name: (b"y", False)})
+    assert tree_hash(tmp_path / "one") != tree_hash(tmp_path / "two")
 
 
 @FEW
