@@ -289,8 +289,10 @@ class Session:
             usage = self.engine.usage(self.container, disk=disk)
             if disk:
                 self._last_disk_look = time.monotonic() + 10 * (time.monotonic() - started)
-        except EngineError:
-            return None  # the engine's trouble shows in the command's own end
+        except EngineError as error:
+            # An engine that refuses shows in the command's own end; one that does not answer would hold up the
+            # trial until the command's time is over, and be taken for the judge's fault.
+            return None if error.status else f"engine-failed: {error.message}"
         if usage.pids is not None and usage.pids >= self.limits.pids - 1:
             return f"pids-limit: the container reached {self.limits.pids} processes"
         if usage.disk_mb is not None and usage.disk_mb > self.limits.disk_mb:

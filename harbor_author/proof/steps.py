@@ -11,7 +11,7 @@ from pathlib import Path
 from harbor_author.proof import separate
 from harbor_author.proof.config import StepConfig
 from harbor_author.proof.contract import AgentRun, JudgeRun, run_agent, run_judge, tail
-from harbor_author.proof.leftovers import find_leftovers
+from harbor_author.proof.leftovers import find_leftovers, fixture_diff
 from harbor_author.proof.session import Session, TrialAbortedError, open_session
 from harbor_author.proof.submission import Submission, oracle
 from harbor_author.proof.trial import Bench, OnStage, TrialRun, judge_separately
@@ -67,11 +67,12 @@ def run_steps(bench: Bench, submission: Submission, on_stage: OnStage) -> TrialR
                 break
             if _falls_short(last_judge.rewards, step):
                 break
+        diff = fixture_diff(session) if bench.keep_diff else ""
     rewards = combine(judged, config.reward_strategy)
     agent = next((run for run in agents if run.cause is not None), agents[-1] if agents else AgentRun())
     if rewards is not None and last_judge.cause is None:
         last_judge = replace(last_judge, rewards=rewards)
-    return TrialRun(agent, last_judge, rewards, leftovers)
+    return TrialRun(agent, last_judge, rewards, leftovers, diff=diff)
 
 
 def combine(judged: Sequence[Mapping[str, float] | None], strategy: str) -> dict[str, float] | None:

@@ -154,8 +154,9 @@ def _run_single(bench: Bench, submission: Submission, on_stage: OnStage) -> Tria
             diff = fixture_diff(session) if bench.keep_diff else ""
             return TrialRun(agent, judge, judge.rewards, leftovers, container=session.container, diff=diff)
         artifacts = separate.collect(session, config)
+        diff = fixture_diff(session) if bench.keep_diff else ""
     judge, leftovers = judge_separately(bench, artifacts, None, on_stage)
-    return TrialRun(agent, judge, judge.rewards, leftovers)
+    return TrialRun(agent, judge, judge.rewards, leftovers, diff=diff)
 
 
 def judge_separately(

@@ -51,6 +51,44 @@ def test_r122_failed_trials_leave_outputs_and_a_diff_without_secrets(
         assert str(tmp_path) not in text
 
 
+@pytest.mark.engine
+def test_r122_the_diff_is_kept_for_a_judge_of_its_own_and_for_steps(
+    author: AuthorRunner, tmp_path: Path
+) -> None:
+    common = {
+        "environment/Dockerfile": DOCKERFILE,
+        "environment/fixture/index.js": "const changed = false;\n",
+    }
+    toml = str(FILES["task.toml"])
+    separate = {
+        **FILES,
+        **common,
+        "task.toml": toml.replace("[verifier]\n", '[verifier]\nenvironment_mode = "separate"\n'),
+        "solution/solve.sh": SOLVE,
+        "tests/test.sh": JUDGE,
+    }
+    steps: dict[str, str | None] = {**common, "task.toml": toml}
+    for number, name in enumerate(("one", "two")):
+        steps["task.toml"] = f'{steps["task.toml"]}\n[[steps]]\nname = "{name}"\n'
+        steps |= {
+            f"steps/{name}/instruction.md": "Do it.\n",
+            f"steps/{name}/solution/solve.sh": SOLVE
+            if number
+            else "#!/bin/bash\necho one > /app/fixture/one\n",
+            f"steps/{name}/tests/test.sh": "#!/bin/bash\necho 0 > /logs/verifier/reward.txt\n",
+        }
+    write_files(tmp_path / "separate", separate)
+    write_files(tmp_path / "steps", steps)
+    out = tmp_path / "out"
+    ran = author("oracle-check", "--artifacts", out, tmp_path / "separate", tmp_path / "steps")
+    assert ran.status == 1, ran.out + ran.err
+    for name in ("separate", "steps"):
+        diff = (out / name / "oracle" / "fixture.diff").read_text()
+        assert "+const changed = true;" in diff
+        assert "?? fixture/added" in diff
+    assert "?? fixture/one" in diff, "what all steps changed"
+
+
 def test_r122_artefacts_expire(author: AuthorRunner, tmp_path: Path) -> None:
     from harbor_author.integrity import ArtefactFolder
 

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from harbor_author.proof.workflow import Options, oracle_check
+from harbor_author.sandbox.docker_engine import DockerEngine
+from harbor_author.sandbox.ownership import remove_own
 from tests.conftest import REPOSITORY, AuthorRunner
 from tests.proof.tasks import JUDGE, make_task
 from tests.sandbox.engine_proxy import EngineProxy
@@ -55,6 +58,31 @@ def test_an_engine_that_dies_midway(author: AuthorRunner, tmp_path: Path, trigge
     assert all(trial["reward"] is None for trial in result["trials"])
     assert not (task.path / "proof.json").exists()
     assert author("clean", "--keep-images").status == 0
+    assert containers_of(name) == []
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("trigger", [b"/containers/create", b"/start", b"/exec", b"/stats"])
+def test_an_engine_that_stalls_midway(
+    author: AuthorRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trigger: bytes
+) -> None:
+    name = f"stalls-{trigger.rpartition(b'/')[2].decode()}"
+    task = make_task(tmp_path, name, solution__solve_sh="#!/bin/bash\nsleep 45\n")
+    # In this process, which need not wait as long for an answer as the command does.
+    monkeypatch.setattr(DockerEngine._connect, "__defaults__", (3,))
+    with EngineProxy(tmp_path / "s", trigger=trigger, fault="stall") as proxy:
+        monkeypatch.setenv("DOCKER_HOST", proxy.url)
+        started = time.monotonic()
+        (result,) = oracle_check([task], Options(jobs=1))
+        assert time.monotonic() - started < 45
+        assert proxy.faulty.is_set()
+        monkeypatch.delenv("DOCKER_HOST")
+    assert (result.verdict, result.cause) == ("error", "engine-failed")
+    assert "does not answer in time" in result.message + "".join(trial.message for trial in result.trials)
+    assert all(trial.reward is None for trial in result.trials if trial.cause == "engine-failed")
+    assert not (task.path / "proof.json").exists()
+    # This process still lives, so what it could not remove is its own.
+    remove_own(DockerEngine())
     assert containers_of(name) == []
 
 
