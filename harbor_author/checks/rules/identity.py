@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.registry import rule
 from harbor_author.checks.rules.judge import judge_texts
-from harbor_author.suite import SuiteError, parse_ranges, parse_task_name
+from harbor_author.suite import Suite, SuiteError, Task, parse_ranges, parse_task_name
 
 _TEXT_LIMIT = 256 << 10
+
+
+def _listed(suite: Suite) -> tuple[list[Task], set[str | None]]:
+    """The suite's tasks, retired ones too, and the IDs of those that are not.
+
+    Listed once while the folder stays as it is: every task asks, and a thousand listings of a thousand take a minute.
+    """
+    folder = suite.tasks_dir
+    return _list(suite, folder.stat().st_mtime_ns if folder.is_dir() else 0)
+
+
+@lru_cache(maxsize=4)
+def _list(suite: Suite, changed_ns: int) -> tuple[list[Task], set[str | None]]:
+    return suite.tasks(retired=True), {task.id for task in suite.tasks()}
 
 
 @rule(name="task-directory-name", pack="suite", severity="error")
@@ -37,7 +52,7 @@ def task_directory_name(files: TaskFiles) -> Iterator[Problem]:
         yield Problem(f"the series '{name.series}' is not declared in author.toml (known: {known})")
     if name.id in _reserved(files):
         yield Problem(f"the number {name.id} is reserved in author.toml: it is in use elsewhere")
-    for other in suite.tasks(retired=True):
+    for other in _listed(suite)[0]:
         if other.id == name.id and other.name != files.task.name:
             yield Problem(f"the number {name.id} is used twice: also by {other.name}")
             break
@@ -118,7 +133,7 @@ def stale_task_id(files: TaskFiles) -> Iterator[Problem]:
     own = files.task.task_name
     if own is None or files.suite is None:
         return
-    present = {task.id for task in files.suite.tasks()}
+    present = _listed(files.suite)[1]
     known = present | _reserved(files) | set(files.suite.settings.retired)
     letters = set(files.suite.settings.series)
     for path in _own_texts(files):
