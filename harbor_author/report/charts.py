@@ -7,6 +7,7 @@ phone and not huge on a desk.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from html import escape
 
 from harbor_author.output.text import printable
@@ -19,6 +20,7 @@ _GAP = 14
 _NAME_PX = 215
 _NAME_LINES = 3
 _CELL = 26
+_SQUARE = f"h{_CELL - 3}v{_CELL - 3}h{3 - _CELL}z"
 _CHANGE_PX = 280
 _CHECK_PX = 150
 #: Characters that are wider than others, in pixels at the size of a name; there is no font to ask.
@@ -50,16 +52,16 @@ def separation(bars: Sequence[Bar], *, ident: str) -> str:
         parts.append(f'<g class="{_class(bar.verdict)}"><title>{_text(_bar_words(bar))}</title>')
         parts += _names(names, top)
         parts.append(_value(top, _score_words(bar)))
-        parts.append(f'<rect class="track" x="0" y="{y}" width="100%" height="{_BAR}"/>')
+        parts.append(f'<rect class="track" y="{y}" width="100%" height="{_BAR}"/>')
         if high > low and (low, high) != (0, 1):
             parts.append(
                 f'<rect class="band" x="{_share(low)}" y="{y}" width="{_share(high - low)}" height="{_BAR}"/>'
             )
         if bar.reward is None or bar.verdict == "error":
-            parts.append(f'<rect class="bar none" x="0" y="{y}" width="100%" height="{_BAR}"/>')
+            parts.append(f'<rect class="bar none" y="{y}" width="100%" height="{_BAR}"/>')
         else:
             width = _share(_within(bar.reward)) if _within(bar.reward) > 0 else "3"
-            parts.append(f'<rect class="bar" x="0" y="{y}" width="{width}" height="{_BAR}"/>')
+            parts.append(f'<rect class="bar" y="{y}" width="{width}" height="{_BAR}"/>')
         for limit in {low, high} - {0.0, 1.0}:
             x = _share(limit)
             parts.append(f'<line class="cap" x1="{x}" y1="{y - 1}" x2="{x}" y2="{y + _BAR + 4}"/>')
@@ -70,12 +72,15 @@ def separation(bars: Sequence[Bar], *, ident: str) -> str:
 def timeline(bars: Sequence[Bar], *, ident: str) -> str:
     """Each trial's time: container and files, the submission, the judge. Rows stand as those of `separation` do."""
     longest = max((bar.duration_s for bar in bars), default=0) or 1
-    words = "; ".join(_time_words(bar) for bar in bars)
+    slowest = max(bars, key=lambda bar: bar.duration_s, default=None)
+    words = f"{len(bars)} trials" + (
+        f"; the longest {slowest.name}, {_parts_words(slowest)}" if slowest else ""
+    )
     tops, height = _rows(bars)
     parts = [_open(ident, height + 20, "Time of each trial, step by step", words)]
     for bar, (top, names) in zip(bars, tops, strict=True):
         y = top + _LINE * len(names) + 2
-        parts.append(f"<g><title>{_text(_time_words(bar))}</title>")
+        parts.append(f"<g><title>{_text(_parts_words(bar))}</title>")
         parts += _names(names, top)
         parts.append(_value(top, f"{bar.duration_s:.1f} s"))
         x = 0.0
@@ -105,6 +110,14 @@ def heat_map(data: HeatMap, *, ident: str) -> str:
     words += f"; not noticed: {', '.join(missed)}" if missed else ""
     height = top + _CELL * len(rows) + 4
     parts = [_open(ident, height, "Ablation: change against check", words, width=width)]
+    if rows and columns:
+        # The empty cells are one tile, repeated; what is noticed lies over it.
+        parts.append(
+            f'<pattern id="{ident}-p" x="{left}" y="{top}" width="{_CELL}" height="{_CELL}" '
+            f'patternUnits="userSpaceOnUse"><path class="cell" d="M.5 .5{_SQUARE}"/></pattern>'
+            f'<rect class="cells" x="{left}" y="{top}" width="{_CELL * len(columns)}" '
+            f'height="{_CELL * len(rows)}" fill="url(#{ident}-p)"/>'
+        )
     for number, column in enumerate(columns):
         x = left + _CELL * number + _CELL / 2 + 3
         parts.append(
@@ -115,21 +128,21 @@ def heat_map(data: HeatMap, *, ident: str) -> str:
         state, reward = data.states.get(row, "error"), data.rewards.get(row)
         kind = "seen" if state == "killed" else "blind" if state == "blind" else "other-state"
         parts.append(f'<g class="{kind}"><title>{_text(_change_words(data, row))}</title>')
-        parts.append(f'<text class="name" x="0" y="{y + 17}">{_text(rows[row])}</text>')
-        for number, column in enumerate(data.columns):
-            x = left + _CELL * number
-            seen = " on" if column in by else ""
-            parts.append(
-                f'<rect class="cell{seen}" x="{x}" y="{y}" width="{_CELL - 3}" height="{_CELL - 3}" rx="3"/>'
+        parts.append(f'<text class="name" y="{y + 17}">{_text(rows[row])}</text>')
+        for seen in (False, True):
+            cells = "".join(
+                f"M{left + _CELL * number + 0.5} {y + 0.5}{_SQUARE}"
+                for number, column in enumerate(data.columns)
+                if (column in by) == seen
             )
+            if cells and (seen or state == "blind"):
+                parts.append(f'<path class="cell{" on" if seen else ""}" d="{cells}"/>')
         said = " ".join(
             part
             for part in ("-" if reward is None else f"{reward * 100:g}", _STATE_WORDS.get(state, state))
             if part
         )
-        parts.append(
-            f'<text class="value" x="{scores + 8}" y="{y + 17}">{_text(_clip(said, 140))}</text></g>'
-        )
+        parts.append(f'<text class="said" x="{scores + 8}" y="{y + 17}">{_text(_clip(said, 140))}</text></g>')
     return "".join((*parts, "</svg>"))
 
 
@@ -146,14 +159,15 @@ def states(counts: Mapping[str, int], *, ident: str, words: str) -> str:
     return "".join((*parts, "</svg>"))
 
 
-def _rows(bars: Sequence[Bar]) -> tuple[list[tuple[int, list[str]]], int]:
+def _rows(bars: Sequence[Bar]) -> tuple[list[tuple[int, Sequence[str]]], int]:
     """(top, lines of the name) of each row, and the height of all."""
-    rows, y = [], 0
+    rows: list[tuple[int, Sequence[str]]] = []
+    y = 0
     for bar in bars:
         name = printable(bar.name) + (f" ×{bar.count}" if bar.count > 1 else "")
         lines = _broken(name, _NAME_PX)
         if len(lines) > _NAME_LINES:
-            lines = [*lines[: _NAME_LINES - 1], _clip(lines[_NAME_LINES - 1] + "……", _NAME_PX)]
+            lines = (*lines[: _NAME_LINES - 1], _clip(lines[_NAME_LINES - 1] + "……", _NAME_PX))
         rows.append((y, lines))
         y += _LINE * len(lines) + _BAR + _GAP
     return rows, y
@@ -161,54 +175,56 @@ def _rows(bars: Sequence[Bar]) -> tuple[list[tuple[int, list[str]]], int]:
 
 def _px(text: str) -> float:
     """About how wide a text is drawn, rather too much than too little."""
-    return sum(
-        _BROAD_PX
-        if character in _BROAD
-        else _WIDE_PX
-        if ord(character) > 0x2E7F
-        else _CAPITAL_PX
-        if character.isupper()
-        else _PX
-        for character in text
-    )
+    return sum(map(_width, text))
 
 
+@lru_cache(maxsize=4096)
+def _width(character: str) -> float:
+    if character in _BROAD:
+        return _BROAD_PX
+    if ord(character) > 0x2E7F:
+        return _WIDE_PX
+    return _CAPITAL_PX if character.isupper() else _PX
+
+
+@lru_cache(maxsize=4096)
 def _clip(text: str, room: float) -> str:
     """Text that fits, with an ellipsis when it had more."""
     if _px(text) <= room:
         return text
     used, kept = _BROAD_PX, 0
     for character in text:
-        used += _px(character)
+        used += _width(character)
         if used > room:
             break
         kept += 1
     return text[:kept].rstrip("…") + "…"
 
 
-def _broken(text: str, room: float) -> list[str]:
+@lru_cache(maxsize=4096)
+def _broken(text: str, room: float) -> tuple[str, ...]:
     """Text in lines that fit, broken behind a blank or a mark where there is one in their second half."""
     lines = []
     while _px(text) > room:
         used, length = 0.0, 0
-        while used + _px(text[length]) <= room:
-            used += _px(text[length])
+        while used + _width(text[length]) <= room:
+            used += _width(text[length])
             length += 1
         good = next((end for end in range(length, length // 2, -1) if text[end - 1] in _BREAKS), length)
         lines.append(text[:good].rstrip())
         text = text[good:]
-    return [*lines, text]
+    return (*lines, text)
 
 
 def _names(lines: Sequence[str], top: int) -> list[str]:
     return [
-        f'<text class="name" x="0" y="{top + _LINE * number + 14}">{_text(line)}</text>'
+        f'<text class="name" y="{top + _LINE * number + 14}">{_text(line)}</text>'
         for number, line in enumerate(lines)
     ]
 
 
 def _value(top: int, text: str) -> str:
-    return f'<text class="value" x="100%" y="{top + 14}" text-anchor="end">{_text(text)}</text>'
+    return f'<text class="value" x="100%" y="{top + 14}">{_text(text)}</text>'
 
 
 def _open(ident: str, height: float, title: str, words: str, *, width: float | None = None) -> str:
@@ -221,7 +237,8 @@ def _open(ident: str, height: float, title: str, words: str, *, width: float | N
 
 def _separation_words(bars: Sequence[Bar]) -> str:
     right = sum(1 for bar in bars if bar.verdict == "pass")
-    return f"{right} of {len(bars)} trials are as expected; " + "; ".join(map(_bar_words, bars))
+    wrong = [_bar_words(bar) for bar in bars if bar.verdict != "pass"]
+    return "; ".join([f"{right} of {len(bars)} trials are as expected", *wrong])
 
 
 def _bar_words(bar: Bar) -> str:
@@ -231,9 +248,7 @@ def _bar_words(bar: Bar) -> str:
         else f"{bar.reward * 100:g} of 100"
     )
     again = f", {bar.count} times" if bar.count > 1 else ""
-    return f"{bar.name}: {score}{again}, expected {bar.expected}, {bar.verdict}" + (
-        f" ({bar.why})" if bar.why else ""
-    )
+    return f"{bar.name}: {score}{again}, expected {bar.expected}, {bar.verdict}"
 
 
 def _score_words(bar: Bar) -> str:
@@ -250,8 +265,8 @@ def _steps(bar: Bar) -> list[tuple[str, float]]:
     return [("other", max(bar.duration_s - solve - judge, 0.0)), ("solve", solve), ("judge", judge)]
 
 
-def _time_words(bar: Bar) -> str:
-    words = f"{bar.name}: {bar.duration_s:.1f} s"
+def _parts_words(bar: Bar) -> str:
+    words = f"{bar.duration_s:.1f} s"
     if bar.judge_s is None and bar.solve_s is None:
         return words
     return words + f", of it submission {bar.solve_s or 0:.1f} s, judge {bar.judge_s or 0:.1f} s"
@@ -280,5 +295,6 @@ def _within(share: float) -> float:
     return min(max(share, 0.0), 1.0)
 
 
+@lru_cache(maxsize=1 << 14)
 def _text(text: str) -> str:
     return escape(printable(text), quote=True)

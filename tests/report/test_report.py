@@ -84,7 +84,7 @@ def test_every_chart_is_told_in_words(page: Page) -> None:
         assert set((chart["aria-labelledby"] or "").split()) <= idents
     assert "75 of 100, expected at most 40, fail" in page.text
     assert "error judge-killed" in page.text
-    assert "oracle: 9.5 s, of it submission 1.0 s, judge 6.0 s" in page.text
+    assert "the longest oracle, 9.5 s, of it submission 1.0 s, judge 6.0 s" in page.text
     assert "1 of 3 changes are noticed by a check; not noticed: package.json" in page.text
 
 

@@ -83,7 +83,7 @@ for (const svg of document.querySelectorAll('svg')) {
     for (let j = i + 1; j < boxes.length; j++)
       if (!texts[j].hasAttribute('transform') && overlap(box, boxes[j]))
         faults.push(['labels overlap', e.textContent, texts[j].textContent]);
-    for (const cell of svg.querySelectorAll('.cell'))
+    for (const cell of svg.querySelectorAll('.cells'))
       if (overlap(box, cell.getBoundingClientRect())) { faults.push(['label over cells', e.textContent]); break; }
   });
 }
