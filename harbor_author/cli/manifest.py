@@ -53,7 +53,10 @@ def command(check: bool, other: Path | None, suite_dir: Path | None, as_json: bo
         )
     else:
         for finding in left:
-            click.echo(f"{finding.task}: {printable(finding.message)}\n  fix: {printable(finding.fix)}")
+            place = f"{finding.path}:{finding.line}" if finding.line else finding.path
+            click.echo(
+                f"{printable(place)}: {finding.task}: {printable(finding.message)}\n  fix: {printable(finding.fix)}"
+            )
         active = sum(not entry.retired for entry in plan.after.values())
         done = "written" if write else "true" if not left else "not written" if not check else "not true"
         click.echo(f"manifest.json: {active} tasks, {len(plan.after) - active} retired; {done}")

@@ -21,12 +21,16 @@ SCHEMA = "author/manifest/1"
 CHANGES_FILES = ("CHANGES.md", "CHANGES")
 #: What an entry of a task's CHANGES explains, in English or Chinese.
 EXPLAINED = {
-    "Intent": re.compile(r"^\W*(?:intent|意图|目的)\W*[:：]", re.IGNORECASE | re.MULTILINE),
-    "Grading": re.compile(r"^\W*(?:grading|评分)\W*[:：]", re.IGNORECASE | re.MULTILINE),
-    "Comparability": re.compile(r"^\W*(?:comparability|可比性?)\W*[:：]", re.IGNORECASE | re.MULTILINE),
+    "Intent": re.compile(r"^[^\w\n]*(?:intent|意图|目的)[^\w\n:：]*[:：]", re.IGNORECASE | re.MULTILINE),
+    "Grading": re.compile(r"^[^\w\n]*(?:grading|评分)[^\w\n:：]*[:：]", re.IGNORECASE | re.MULTILINE),
+    "Comparability": re.compile(
+        r"^[^\w\n]*(?:comparability|可比性?)[^\w\n:：]*[:：]", re.IGNORECASE | re.MULTILINE
+    ),
 }
 _HEADING = re.compile(r"^##\s+(\S.*)$", re.MULTILINE)
 _FIXTURE = "environment/fixture"
+#: Where an entry begins, as `manifest_text` writes it.
+_ENTRY_LINE = re.compile(r'    "([A-Z][1-9]\d*)": \{$')
 
 
 @dataclass(frozen=True)
@@ -67,12 +71,17 @@ class Entry:
 
 @dataclass(frozen=True)
 class ManifestFinding:
-    """What is wrong with one task's entry, and whether writing the manifest would set it right."""
+    """What is wrong with one task's entry, where, and whether writing the manifest would set it right.
+
+    `path` is relative to the suite; `line` is 0 when it is about the file as a whole.
+    """
 
     task: str
     message: str
     fix: str
     writable: bool = False
+    path: str = FILE_NAME
+    line: int = 0
 
 
 @dataclass(frozen=True)
@@ -166,6 +175,7 @@ def plan_manifest(suite: Suite) -> ManifestPlan:
         for task_id in parse_ranges([text])
     }
     after: dict[str, Entry] = {}
+    lines = _entry_lines(path)
     findings: list[ManifestFinding] = []
     for id_, entry in before.items():
         if id_ in retired:
@@ -184,6 +194,7 @@ def plan_manifest(suite: Suite) -> ManifestPlan:
                 task.id,
                 f"has no version: {error.path}: {error.message}",
                 error.hint or "mend what cannot be read or packaged",
+                path=f"tasks/{task.name}",
             )
             planned, found = recorded, [finding]
         if planned is not None:
@@ -196,6 +207,7 @@ def plan_manifest(suite: Suite) -> ManifestPlan:
                 id_,
                 f"{before[id_].name} is in the manifest and has no directory",
                 f"'author retire {id_} --reason ...' keeps its evidence, and its number from being used again",
+                line=lines.get(id_, 0),
             )
         )
     findings += _reused(suite, before, retired)
@@ -231,7 +243,10 @@ def _plan_task(task: Task, recorded: Entry | None) -> tuple[Entry, list[Manifest
         return now, [*findings, _stale(label, "is not in the manifest")]
     if recorded.retired:
         finding = ManifestFinding(
-            label, "was retired, and author.toml no longer says so", "add it to [registry] retired again"
+            label,
+            "was retired, and author.toml no longer says so",
+            "add it to [registry] retired again",
+            path="author.toml",
         )
         return recorded, [*findings, finding]
     changed = _changed(recorded.version, now.version)
@@ -249,7 +264,12 @@ def _plan_task(task: Task, recorded: Entry | None) -> tuple[Entry, list[Manifest
             else "CHANGES.md has no new entry"
         )
         fix = "add '## <date>: <what>' to the task's CHANGES.md, with lines 'Intent:', 'Grading:' and 'Comparability:'"
-        return recorded, [*findings, ManifestFinding(label, f"the {what} changed, and {why}", fix)]
+        name, line = _change_log(task, new[0] if new else None)
+        where = f"tasks/{task.name}/{name}"
+        return recorded, [
+            *findings,
+            ManifestFinding(label, f"the {what} changed, and {why}", fix, path=where, line=line),
+        ]
     findings.append(_stale(label, f"the {what} changed ({printable(new[0])})"))
     return replace(now, history=(*recorded.history, (recorded.version, new[0]))), findings
 
@@ -264,6 +284,7 @@ def _reused(suite: Suite, before: Mapping[str, Entry], retired: Mapping[str, str
                     task.label,
                     f"the number of the retired {known.name} is used again by {task.name}",
                     f"rename {task.name} to the next free number ('author next-id')",
+                    path=f"tasks/{task.name}",
                 )
             )
     return found
@@ -283,14 +304,23 @@ def _stale(label: str, message: str) -> ManifestFinding:
 
 def _baseline(task: Task) -> tuple[Mapping[str, Any] | None, list[ManifestFinding]]:
     path = task.path / "task.toml"
+    line = 0
     try:
-        metadata = parse_toml(read_text(path), path=path).document.get("metadata")
+        source = parse_toml(read_text(path), path=path)
+        metadata = source.document.get("metadata")
+        line = source.line("metadata", "baseline") or 0
         declared = metadata.get("baseline") if isinstance(metadata, dict) else None
         if declared is not None:
             read_baseline(declared)
     except (SuiteError, IntegrityError) as error:
         return None, [
-            ManifestFinding(task.label, error.message, error.hint or "mend [metadata.baseline] in task.toml")
+            ManifestFinding(
+                task.label,
+                error.message,
+                error.hint or "mend [metadata.baseline] in task.toml",
+                path=f"tasks/{task.name}/task.toml",
+                line=error.line or line,
+            )
         ]
     return declared, []
 
@@ -307,6 +337,29 @@ def _headings(task: Task) -> dict[str, str]:
                 match[1].strip(): text[match.end() : end] for match, end in zip(matches, ends, strict=True)
             }
     return {}
+
+
+def _change_log(task: Task, heading: str | None) -> tuple[str, int]:
+    """The name of a task's change log, and the line of one of its headings; 0: of none."""
+    for name in CHANGES_FILES:
+        path = task.path / name
+        if path.is_file() and not path.is_symlink():
+            text = read_text(path)
+            for match in _HEADING.finditer(text):
+                if match[1].strip() == heading:
+                    return name, text.count("\n", 0, match.start()) + 1
+            return name, 0
+    return CHANGES_FILES[0], 0
+
+
+def _entry_lines(path: Path) -> dict[str, int]:
+    """The line of each task's entry in a manifest as we write it."""
+    found = {}
+    if path.is_file():
+        for number, line in enumerate(read_text(path).splitlines(), 1):
+            if match := _ENTRY_LINE.match(line):
+                found[match[1]] = number
+    return found
 
 
 def _digest(digests: Mapping[str, str]) -> str:

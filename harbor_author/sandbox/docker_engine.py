@@ -16,6 +16,7 @@ import docker
 from docker.errors import APIError, DockerException, NotFound
 from docker.utils import kwargs_from_env, parse_repository_tag
 from requests.exceptions import RequestException
+from urllib3.exceptions import HTTPError
 
 from harbor_author.sandbox import build, streams
 from harbor_author.sandbox.endpoint import DEFAULT_SOCKET, endpoint
@@ -426,7 +427,8 @@ def _errors(doing: str) -> Iterator[None]:
     except APIError as error:
         status = error.response.status_code if error.response is not None else 0
         raise EngineError(f"the engine could not {doing}: {_reason(error)}", status=int(status)) from error
-    except (DockerException, RequestException, OSError, tarfile.TarError) as error:
+    except (DockerException, RequestException, HTTPError, OSError, tarfile.TarError) as error:
+        # HTTPError: what a stream that breaks midway raises, as of a build or a pull.
         raise EngineError(
             f"the engine could not {doing}: {_reason(error)}", hint="see whether the engine still runs"
         ) from error

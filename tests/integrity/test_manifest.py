@@ -132,6 +132,22 @@ def test_r114_the_oracle_may_change_without_a_reason(root: Path, author: AuthorR
     assert messages(root) == []
 
 
+def test_findings_say_in_which_file_and_line(root: Path, author: AuthorRunner) -> None:
+    author("manifest", cwd=root)
+    add_task(root, "M15-bad", '[metadata.baseline]\nkind = "red"\ncommand = ["x"]\n')
+    (root / "tasks" / "H23-one" / "instruction.md").write_text("changed")
+    (root / "tasks" / "H23-one" / "CHANGES.md").write_text("# Changes\n\n## Today\n\nIntent: none\n")
+    shutil.rmtree(root / "tasks" / "H24-two")
+    ran = author("manifest", "--check", cwd=root)
+    entry = (root / "manifest.json").read_text().splitlines().index('    "H24": {') + 1
+    assert [line.split(" ")[0] for line in ran.out.splitlines() if not line.startswith("  ")][:-1] == [
+        "tasks/H23-one/CHANGES.md:3:",
+        f"manifest.json:{entry}:",
+        "tasks/M15-bad/task.toml:4:",
+        "manifest.json:",
+    ]
+
+
 def test_r115_comparisons_take_the_common_versions_only(
     root: Path, tmp_path: Path, author: AuthorRunner
 ) -> None:
@@ -204,7 +220,7 @@ def test_r116_a_task_that_cannot_be_hashed_can_be_retired(root: Path, author: Au
     [
         ("H99", "x", "there never was a task H99"),
         ("h23", "x", "is not the ID of a task"),
-        ("H23-one", "x", "is not the ID of a task"),
+        ("H23-two", "x", "is not the ID of a task"),
         ("H23", " ", "needs a reason"),
         ("H23", "a\x1b[31m", "needs a reason"),
     ],
