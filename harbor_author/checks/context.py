@@ -20,6 +20,8 @@ from harbor_author.checks.tree import Entry, Tree, walk
 from harbor_author.suite import Suite, Task, task_mode
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from harbor_author.checks.external import Results
 
 #: Longer files are data to every rule: their first bytes are read, no more.
@@ -75,6 +77,7 @@ class TaskFiles:
         root: its directory.
         today: the day by which suppressions end.
         unreadable: relative path -> cause, of files that could not be read; it grows as rules read.
+        consulted: places outside of the task that a rule has looked at, besides the suite's settings and cards and git.
     """
 
     def __init__(self, task: Task, *, today: datetime.date | None = None) -> None:
@@ -82,6 +85,7 @@ class TaskFiles:
         self.today = today or datetime.date.today()  # noqa: DTZ011 - a person's calendar day
         self.root = task.path
         self.unreadable: dict[str, str] = {}
+        self.consulted: set[Path] = set()
         self._data: dict[str, bytes] = {}
         self._text: dict[str, FileText] = {}
         self._binary: dict[str, bool] = {}

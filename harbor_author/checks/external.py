@@ -7,17 +7,15 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import IO
 
 from harbor_author.checks.context import TaskFiles
+from harbor_author.checks.memory import program as find_program
 from harbor_author.checks.verdicts import ToolFault, VerdictCache
 from harbor_author.integrity.temporary import owned_folder
 
@@ -63,10 +61,12 @@ for (const file of fs.readFileSync(0, 'utf8').split('\0').filter(Boolean)) {
 
 @dataclass
 class Results:
-    """What the programs said: tool -> digest of content -> faults; and why a tool said nothing."""
+    """What the programs said: tool -> digest of content -> faults; and why a tool said nothing; `cut_short`
+    when that is not for want of the tool."""
 
     faults: dict[str, dict[str, tuple[ToolFault, ...]]] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
+    cut_short: bool = False
 
     def of(self, tool: str, data: bytes) -> tuple[ToolFault, ...]:
         return self.faults.get(tool, {}).get(key_of(tool, data), ())
@@ -87,12 +87,6 @@ def key_of(tool: str, data: bytes) -> str:
             rest = re.sub(rb"(?<![\w$@{/.-])/?[\w.]+(?:[-/.][\w.]+)+", b"/p", rest)
         data = head + b"\n" + rest
     return hashlib.sha256(data).hexdigest()[:32]
-
-
-@cache
-def _program(name: str) -> str | None:
-    beside = Path(sys.executable).parent / name
-    return str(beside) if beside.is_file() else shutil.which(name)
 
 
 class Run:
@@ -129,7 +123,7 @@ class Run:
             self._start(tool, texts)
 
     def _start(self, tool: str, wanted: dict[str, tuple[str, bytes]]) -> None:
-        program = _program(tool)
+        program = find_program(tool)
         if program is None:
             self.results.missing[tool] = f"{tool} is not on PATH"
             return
@@ -182,6 +176,7 @@ class Run:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
+                    self.results.cut_short = True
                     self.results.missing[tool] = f"{tool} did not end within {limit_s:.0f} s"
                     continue
                 output.seek(0)
@@ -189,6 +184,7 @@ class Run:
             found = _PARSERS[tool](text, list(names))
             verdicts = {names[path]: tuple(faults) for path, faults in found.items() if path in names}
             if len(verdicts) < len(names):
+                self.results.cut_short = True
                 self.results.missing[tool] = f"{tool} gave no verdict on {len(names) - len(verdicts)} files"
             self.results.faults[tool].update(verdicts)
             self._cache.add(tool, verdicts)

@@ -60,6 +60,17 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Verdict:
+    """One task's findings, which suppressions of author.toml silenced something (their keys), and the name that it
+    claims."""
+
+    findings: tuple[Finding, ...]
+    used: frozenset[tuple[str | int, ...]]
+    name: str | None
+    name_line: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """Counts over all tasks of a run."""
 

@@ -78,6 +78,21 @@ def index(top: Path) -> dict[str, int] | None:
     return found
 
 
+@lru_cache(maxsize=256)
+def ignore_file(path: str) -> str:
+    """The text of a .gitignore above a task; empty when there is none."""
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")[: 64 << 10]
+    except OSError:
+        return ""
+
+
+def look_anew() -> None:
+    """Forget what this process knows of checkouts: between two runs of a watch, files are added and ignored."""
+    for known in (toplevel, index, ignore_file):
+        known.cache_clear()
+
+
 @dataclass(frozen=True)
 class History:
     """What a repository holds besides the commit that HEAD names.

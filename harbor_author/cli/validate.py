@@ -103,7 +103,9 @@ def _report(
 
     count = f"{len(tasks)} tasks" if len(tasks) != 1 else "1 task"
     with working(f"checking {count}"):
-        return validate(tasks, suite=suite, select=select, ignore=ignore, severity=severity, jobs=jobs)
+        return validate(
+            tasks, suite=suite, select=select, ignore=ignore, severity=severity, jobs=jobs, remember=True
+        )
 
 
 def _split(values: Sequence[str]) -> list[str]:

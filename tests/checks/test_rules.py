@@ -12,7 +12,7 @@ from harbor_author.checks import Finding, all_rules, validate
 from tests.checks.cases import CASES, Case
 from tests.checks.support import Draft, sound_suite, sound_task, suite_task, task_at
 
-for _theme in ("scripts", "judging", "hidden", "tasks", "environment", "suite"):
+for _theme in ("scripts", "judging", "hidden", "wide", "tasks", "environment", "suite"):
     importlib.import_module(f"tests.checks.cases_{_theme}")
 
 Outcomes = Mapping[str, list[Finding]]
@@ -37,7 +37,11 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
                 tasks.append(suite_task(Draft(path)))
             else:
                 tasks.append(task_at(path))
-        report = validate(tasks, select=[select] if select else (), jobs=1)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_CACHE_HOME", str(root / "cache"))
+            report = validate(tasks, select=[select] if select else (), jobs=1, remember=True)
+            again = validate(tasks, select=[select] if select else (), jobs=1, remember=True)
+        assert again == report, "a verdict that was kept differs"
         for case, task in zip((c for c, _ in members), tasks, strict=True):
             prefix = str(root / case.name) + "/"
             found[case.name] = [

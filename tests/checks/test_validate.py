@@ -76,7 +76,7 @@ def test_dataset_names_every_child(tmp_path: Path, author: AuthorRunner) -> None
         (["nowhere"], "does not exist"),
         (["empty"], "holds no task"),
         ([], "no suite"),
-        (["words", "--select", "no-such-rule"], "no rule 'no-such-rule'"),
+        (["words", "--select", "no-such-rule"], "'no-such-rule'"),
         (["words", "--select", "answer-leaks"], "did you mean 'answer-leak'?"),
         (["words", "--severity", "answer-leak"], "RULE=WEIGHT"),
         (["words", "--severity", "answer-leak=fatal"], "no severity"),

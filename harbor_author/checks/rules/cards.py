@@ -190,6 +190,8 @@ def _link_fault(files: TaskFiles, path: str, target: str) -> str:
     top = files.suite.root if files.suite is not None else files.root
     if not place.is_relative_to(top.resolve()):
         return f"'{target}' leads out of the suite"
+    if not place.is_relative_to(files.root):
+        files.consulted.add(place)
     try:
         if not place.exists():
             return f"'{target}' does not exist"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 
 from harbor_author.checks import gitstate
@@ -74,17 +73,9 @@ def _ignoring(files: TaskFiles, path: str, top: Path | None) -> tuple[str, str, 
     while len(outer) > len(str(top)):
         outer, _, name = outer.rpartition("/")
         path = f"{name}/{path}"
-        text = _outer_ignore(f"{outer}/.gitignore")
+        text = gitstate.ignore_file(f"{outer}/.gitignore")
         if text:
             pattern = gitignore(text).match(path)
             if pattern is not None:
                 return f"{outer}/.gitignore", pattern.text, pattern.line
     return None
-
-
-@lru_cache(maxsize=256)
-def _outer_ignore(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")[: 64 << 10]
-    except OSError:
-        return ""
