@@ -53,7 +53,7 @@ def style_for(stream: IO[str], environ: Mapping[str, str]) -> Style | None:
     if width is None:
         return None
     try:
-        "▕█▒░│▏".encode(stream.encoding or "ascii")
+        "▕█▒░│▏".encode(getattr(stream, "encoding", None) or "ascii")
         unicode = True
     except (UnicodeEncodeError, LookupError):
         unicode = False

@@ -37,7 +37,7 @@ def collect(suite: Suite, tasks: Sequence[Task]) -> SuiteView:
         SuiteError: the suite cannot be read.
     """
     findings: dict[str, list[Finding]] = {}
-    for finding in validate(tasks, suite=suite).findings if tasks else ():
+    for finding in validate(tasks, suite=suite, remember=True).findings if tasks else ():
         findings.setdefault(finding.task, []).append(finding)
     coverage = card_coverage(suite)
     cards = suite.cards()

@@ -14,12 +14,12 @@ from typing import IO, Any
 
 import docker
 from docker.errors import APIError, DockerException, NotFound
-from docker.utils import kwargs_from_env, parse_repository_tag
+from docker.utils import parse_repository_tag
 from requests.exceptions import RequestException
 from urllib3.exceptions import HTTPError
 
 from harbor_author.sandbox import build, streams
-from harbor_author.sandbox.endpoint import DEFAULT_SOCKET, endpoint
+from harbor_author.sandbox.endpoint import DEFAULT_SOCKET, Endpoint, endpoint, other_sockets
 from harbor_author.sandbox.engine import (
     ContainerInfo,
     ContainerSpec,
@@ -48,6 +48,17 @@ _NEVER_STARTED = ("OCI runtime exec failed", "unable to find user", "unable to f
 NO_ENGINE_HINT = "start Docker (or set DOCKER_HOST); 'author doctor' tells what else is missing"
 
 
+class _Client(docker.APIClient):
+    """The SDK's client, which trusts the CA that it was given.
+
+    requests would rather take REQUESTS_CA_BUNDLE, as it is set behind some companies' proxies.
+    """
+
+    def merge_environment_settings(self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any) -> Any:
+        verify = self.verify if verify is None else verify
+        return super().merge_environment_settings(url, proxies, stream, verify, cert)
+
+
 class DockerEngine:
     """One engine; clients are per thread, since a client's connections are not shared safely.
 
@@ -57,6 +68,7 @@ class DockerEngine:
 
     def __init__(self) -> None:
         self._endpoint = endpoint()
+        self._address = self._endpoint.address if self._endpoint else DEFAULT_SOCKET
         self._local = threading.local()
         self._version = "auto"
         try:
@@ -65,17 +77,15 @@ class DockerEngine:
             client.close()
         except (DockerException, RequestException, OSError) as error:
             raise EngineUnavailableError(
-                f"no container engine answers at {self._endpoint or DEFAULT_SOCKET} ({_reason(error)})",
-                hint=NO_ENGINE_HINT,
+                f"no container engine answers at {self._address} ({_reason(error)})",
+                hint=_no_engine_hint(self._endpoint),
             ) from error
         self._builder: str | None = None
 
     def _connect(self, timeout_s: int = _REQUEST_TIMEOUT_S) -> docker.APIClient:
-        # from_env's reading of DOCKER_TLS_VERIFY and DOCKER_CERT_PATH, with our endpoint.
-        arguments: dict[str, Any] = dict(kwargs_from_env())
-        if self._endpoint:
-            arguments["base_url"] = self._endpoint
-        return docker.APIClient(version=self._version, timeout=timeout_s, **arguments)
+        return _Client(
+            self._address, version=self._version, timeout=timeout_s, tls=_tls(self._endpoint) or False
+        )
 
     @property
     def _client(self) -> Any:
@@ -95,7 +105,7 @@ class DockerEngine:
             platform=f"{version.get('Os', 'linux')}/{version.get('Arch', '?')}",
             cpus=int(info.get("NCPU", 1)),
             memory_mb=int(info.get("MemTotal", 0)) // _MIB,
-            endpoint=self._endpoint or DEFAULT_SOCKET,
+            endpoint=self._address,
         )
 
     def image(self, name: str) -> ImageInfo | None:
@@ -151,9 +161,8 @@ class DockerEngine:
         timeout_s: float | None = None,
     ) -> ImageInfo:
         if self.builder() == "buildx":
-            build.by_buildx(
-                context, tag=tag, labels=labels, log=log, timeout_s=timeout_s, host=self._endpoint
-            )
+            # docker chooses the engine as we did, and knows a context's certificates.
+            build.by_buildx(context, tag=tag, labels=labels, log=log, timeout_s=timeout_s, host=None)
         else:
             with _errors("build an image"):
                 build.by_client(self._client, context, tag=tag, labels=labels, log=log, timeout_s=timeout_s)
@@ -331,7 +340,7 @@ class DockerEngine:
     @property
     def streams_stdin(self) -> bool:
         # The end of the input is a half-closed connection, which TLS and tunnels do not have.
-        return (self._endpoint or DEFAULT_SOCKET).startswith("unix://")
+        return self._address.startswith("unix://")
 
     def changes(self, container: str) -> list[tuple[str, str]]:
         with _errors("list what changed in a container"):
@@ -432,6 +441,27 @@ def _errors(doing: str) -> Iterator[None]:
         raise EngineError(
             f"the engine could not {doing}: {_reason(error)}", hint="see whether the engine still runs"
         ) from error
+
+
+def _tls(found: Endpoint | None) -> docker.tls.TLSConfig | None:
+    """How to speak to a TCP port, from the certificates of a context or of DOCKER_CERT_PATH."""
+    if found is None or found.tls is None or not found.address.startswith(("tcp://", "https://")):
+        return None
+    certificate, key = found.certificate("cert.pem"), found.certificate("key.pem")
+    return docker.tls.TLSConfig(
+        client_cert=(certificate, key) if certificate and key else None,
+        ca_cert=found.certificate("ca.pem") if found.verify else None,
+        verify=found.verify,
+    )
+
+
+def _no_engine_hint(found: Endpoint | None) -> str:
+    others = [address for address in other_sockets() if found is None or address != found.address]
+    if others:
+        return f"there is one at {others[0]}: export DOCKER_HOST={others[0]}"
+    if found is not None and found.context:
+        return f"the docker context '{found.context}' names it: start it, or choose another by 'docker context use'"
+    return NO_ENGINE_HINT
 
 
 def _reason(error: BaseException) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from urllib.parse import quote
 
 from harbor_author.sandbox.endpoint import DEFAULT_SOCKET, endpoint
+from harbor_author.sandbox.engine import EngineUnavailableError
 
 _TIMEOUT_S = 2.0
 
@@ -26,7 +27,11 @@ class _UnixConnection(http.client.HTTPConnection):
 
 def image_ids(names: Iterable[str]) -> dict[str, str | None] | None:
     """The local ID of each image by name (None: not here); None as a whole when that cannot be asked quickly."""
-    address = endpoint() or DEFAULT_SOCKET
+    try:
+        chosen = endpoint()
+    except EngineUnavailableError:
+        return None  # whoever runs something says so
+    address = chosen.address if chosen else DEFAULT_SOCKET
     if not address.startswith("unix://"):
         return None
     found: dict[str, str | None] = {}
