@@ -140,11 +140,12 @@ def get_rule(name: str) -> Rule:
     rules = all_rules()
     if name in rules:
         return rules[name]
-    near = get_close_matches(name, rules, n=1)
-    raise CheckError(
-        f"there is no rule '{name}'",
-        hint=f"did you mean '{near[0]}'?" if near else "'author rules' lists them",
-    )
+    raise _unknown(f"there is no rule '{name}'", name, rules)
+
+
+def _unknown(message: str, name: str, known: Iterable[str]) -> CheckError:
+    near = get_close_matches(name, known, n=1)
+    return CheckError(message, hint=f"did you mean '{near[0]}'?" if near else "'author rules' lists them")
 
 
 def matching(patterns: Iterable[str]) -> Iterator[str]:
@@ -157,5 +158,6 @@ def matching(patterns: Iterable[str]) -> Iterator[str]:
     for pattern in patterns:
         names = [r.name for r in rules.values() if pattern in (r.name, r.pack, r.theme) or pattern == "ALL"]
         if not names:
-            get_rule(pattern)
+            known = {"ALL", *(word for r in rules.values() for word in (r.name, r.pack, r.theme))}
+            raise _unknown(f"there is no rule, pack or theme '{pattern}'", pattern, known)
         yield from names

@@ -26,9 +26,11 @@ def command(
 
     Shows a diff of each file. 'author rules' says which rules have a repair.
     """
-    from harbor_author.checks import apply_fixes, find_tasks, plan_fixes
+    from harbor_author.checks import apply_fixes, find_tasks, get_rule, plan_fixes
     from harbor_author.output.fixes_text import document, render
 
+    for rule in rules:
+        get_rule(rule)  # a name that is none gets the nearest
     suite = find_suite(suite_dir) if suite_dir is not None else find_suite_or_none()
     changes = plan_fixes(find_tasks(tasks, suite), rules=rules)
     if not dry_run:

@@ -13,13 +13,14 @@ from harbor_author.integrity.retirement import retire
 
 
 @author_command('author retire H4 --reason "the answer leaked"')
-@click.argument("task", metavar="ID", shell_complete=task_names)
+@click.argument("task", metavar="TASK", shell_complete=task_names)
 @click.option("--reason", required=True, help="Why; it stands in author.toml and in the manifest.")
 @suite_option
 @json_option
 def command(task: str, reason: str, suite_dir: Path | None, as_json: bool) -> int:
     """Take a task out of every new run; its evidence stays and its number is never used again."""
     suite = open_suite(suite_dir)
+    task = next((found.id for found in suite.tasks() if found.id and found.name == task), task)
     with directory_lock(suite.root):
         written = retire(suite, task, reason)
     if as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ def retire(suite: Suite, id_: str, reason: str) -> list[Path]:
     """
     task_id = parse_task_id(id_)
     if task_id is None:
-        raise IntegrityError(f"{printable(id_)!r} is not the ID of a task", hint="write it as H23")
+        raise IntegrityError(f"{printable(id_)!r} is not the ID of a task", hint=_near(suite, id_, "write it as H23"))
     reason = " ".join(reason.split())
     if not reason or not reason.isprintable():
         raise IntegrityError("a retirement needs a reason of one line", hint='--reason "the answer leaked"')
@@ -35,7 +36,7 @@ def retire(suite: Suite, id_: str, reason: str) -> list[Path]:
     manifest = suite.root / FILE_NAME
     entries = read_manifest(manifest)
     if task_id not in used_ids(suite) and id_ not in entries:
-        raise IntegrityError(f"there never was a task {id_}", hint="'author list' shows the tasks")
+        raise IntegrityError(f"there never was a task {id_}", hint=_near(suite, id_, "'author list' shows the tasks"))
     task = next((task for task in suite.tasks() if task.id == id_), None)
     entries = retire_entries(entries, task, id_, reason)
     reap_siblings(suite.root)
@@ -61,3 +62,9 @@ def _with_retired(path: Path, id_: str, reason: str) -> str:
         raise SuiteError(
             f"cannot be changed: {error}", path=path, hint=f'add {id_} = "{reason}" by hand'
         ) from error
+
+
+def _near(suite: Suite, word: str, otherwise: str) -> str:
+    ids = {name: task.id for task in suite.tasks() if task.id for name in (task.id, task.name)}
+    near = get_close_matches(word, ids, n=1, cutoff=0.5)
+    return f"did you mean {ids[near[0]]}?" if near else otherwise

@@ -35,13 +35,23 @@ def change_set(suite: Suite, task: Task) -> str:
     named = [card for card in facts.cards if cards.get(card)]
     parts.append("\n".join(f"- {card}: {_line(cards.cards[card].title)}" for card in named) or "None.")
     parts.append("## Grading boundary")
-    points = ", ".join(f"{check} {points}" for check, points in facts.breakdown)
+    judged = _points(receipt.trials) or list(facts.breakdown)
+    points = ", ".join(f"{_line(check)} {worth}" for check, worth in judged)
     parts.append(f"Judged: {points}." if points else "Judged: see the judge's head comment.")
     parts.append(f"Not judged: {_line(facts.boundary) or 'not stated'}")
     host = (receipt.document.get("inputs") or {}).get("host")
     if isinstance(host, dict):
         parts.append(f"Proved on dsh {host.get('dsh')} ({host.get('source')}), {host.get('image')}.")
     return "\n\n".join(parts) + "\n"
+
+
+def _points(trials: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """The checks as the judge itself named them, with their points; its source may compute them."""
+    checks = next((trial.get("checks") for trial in trials if trial.get("name") == "oracle"), None)
+    if not isinstance(checks, dict):
+        return []
+    pairs = [(str(name), value[-1]) for name, value in checks.items() if isinstance(value, list) and value]
+    return [(name, f"{points:g}") for name, points in pairs if isinstance(points, int | float)]
 
 
 def _trials(trials: list[dict[str, Any]]) -> str:

@@ -103,7 +103,9 @@ class CardSet:
 
     def nearest(self, card_id: str) -> str | None:
         """The declared ID most like `card_id`, or None when none is near."""
-        near = get_close_matches(card_id, self._ids, n=1, cutoff=0.6)
+        wanted = card_id.upper()
+        short = [known for known in self._ids if wanted and known.endswith(f"-{wanted}")]
+        near = short if len(short) == 1 else get_close_matches(wanted, self._ids, n=1, cutoff=0.6)
         return near[0] if near else None
 
     def with_prefix(self, prefix: str) -> list[str]:

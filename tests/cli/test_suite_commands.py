@@ -199,3 +199,43 @@ def test_a_closed_output_is_no_fault(suite_root: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["retire", "H23-left-behnd", "--reason", "x"], "H23"),
+        (["retire", "H32", "--reason", "x"], "H23"),
+        (["validate", "left-behnd"], "H23-left-behind"),
+        (["cards", "show", "A2-01"], "DSH-0.1.2-A2-01"),
+        (["cards", "show", "dsh-0.1.2-a2-1"], "DSH-0.1.2-A2-01"),
+        (["explain", "fixed-prot"], "fixed-port"),
+        (["fix", "--rule", "crlf-line-end"], "crlf-line-ends"),
+        (["validate", "--ignore", "lekas"], "leaks"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_name_that_is_almost_one_gets_it(
+    suite_root: Path,
+    arguments: list[str],
+    meant: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from harbor_author.cli.main import cli
+    from harbor_author.errors import AuthorError
+
+    (suite_root / "tasks" / "H23-left-behind").mkdir()
+    (suite_root / "references" / "v0.1.2-alpha.2.md").write_text(
+        "### DSH-0.1.2-A2-01 · One\n", encoding="utf-8"
+    )
+    monkeypatch.chdir(suite_root)
+    with pytest.raises(AuthorError) as caught:
+        cli.main(arguments, prog_name="author", standalone_mode=False)
+    assert f"did you mean {meant}?" in str(caught.value).replace("'", "")
+
+
+def test_retire_takes_a_directory_name(author: AuthorRunner, suite_root: Path) -> None:
+    assert author("new", "--series", "H", "--slug", "left-behind", "--suite", suite_root).status == 0
+    done = author("retire", "H23-left-behind", "--reason", "it leaked", "--suite", suite_root)
+    assert (done.status, done.out.split()[0]) == (0, "H23"), done.err

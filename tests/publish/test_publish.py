@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harbor_author.proof.receipts import gather_inputs, write_receipt
+from harbor_author.proof.reward import Check
 from harbor_author.proof.verdict import Trial
 from harbor_author.publish import gates
 from harbor_author.scaffold import TaskRequest, new_task
@@ -27,10 +28,13 @@ def ready(suite_root: Path) -> Path:
     return made
 
 
+CHECKS = (Check("files", 60, 60, ""), Check("boot", 40, 40, ""))
+
+
 def prove(path: Path, verdict: str = "pass") -> None:
     task = Task(path, find_suite(path.parent.parent))
     trials = [
-        Trial(name, "pass", reward, "0" if reward == 0 else "1")
+        Trial(name, "pass", reward, "0" if reward == 0 else "1", checks=CHECKS)
         for name, reward in [
             ("untouched", 0.0),
             ("oracle", 1.0),
@@ -65,7 +69,7 @@ def test_a_ready_task_is_described_and_recorded(author: AuthorRunner, suite_root
     assert "oracle#2" not in done.out
     assert "1 of 1 changes are noticed" in done.out
     assert "oracle: 1 x5" in done.out
-    assert "## Grading boundary" in done.out
+    assert "## Grading boundary\n\nJudged: files 60, boot 40.\n" in done.out
     manifest = json.loads((suite_root / "manifest.json").read_text(encoding="utf-8"))
     assert list(manifest["tasks"]) == ["H23"]
 
