@@ -55,6 +55,93 @@ MATRIX = True
 #: Repetition has tests of its own.
 SCOPE = Scope(budget=4, untouched_runs=1, oracle_runs=1)
 FAULTS = {
+    "the reward is no finite number": Fault(judge(f"echo nan {REWARD}"), "error", "reward-unparsable"),
+    "the reward is in per cent": Fault(
+        judge(f"if {ANSWERED}; then echo 100 {REWARD}else echo 0 {REWARD}fi"),
+        "fail",
+        "reward-unexpected",
+        shows=lambda result: "reward 100, expected 1" in result["message"],
+    ),
+    "a crash is read as zero": Fault(
+        judge(f"if node -e 'require(\"/tests/lost.js\")' 2>&1; then echo 1 {REWARD}else echo 0 {REWARD}fi"),
+        "fail",
+        "reward-too-low",
+        shows=lambda result: "Cannot find module" in trial(result, "oracle")["judge_log"],
+    ),
+    "the reward is written before the judge, which then crashes": Fault(
+        judge(f"echo 1 {REWARD}node -e 'throw new Error(1)' || exit 1\necho 0 {REWARD}"),
+        "fail",
+        "reward-too-high",
+        shows=lambda result: trial(result, "untouched")["judge_exit"] == 1,
+    ),
+    "no test is collected, which counts as passed": Fault(
+        judge(f"cd /tests; if python3 -m unittest discover 2>&1; then echo 1 {REWARD}else echo 0 {REWARD}fi"),
+        "fail",
+        "reward-too-high",
+        shows=lambda result: "Ran 0 tests" in trial(result, "untouched")["judge_log"],
+    ),
+    "the judge counts on its own folder as working directory": Fault(
+        judge(
+            f"if bash ./check.sh 2>&1; then echo 1 {REWARD}else echo 0 {REWARD}fi",
+            **{"tests/check.sh": "#!/bin/bash\ngrep -q done /app/answer\n"},
+        ),
+        "fail",
+        "reward-too-low",
+        shows=lambda result: "No such file" in trial(result, "oracle")["judge_log"],
+    ),
+    "the judge counts on a variable of its author's shell": Fault(
+        judge(f'set -u\nif {ANSWERED} && [ -n "$USER" ]; then echo 1 {REWARD}else echo 0 {REWARD}fi'),
+        "error",
+        "reward-missing",
+        shows=lambda result: "unbound variable" in trial(result, "oracle")["judge_log"],
+    ),
+    "the judge counts on a year that is over": Fault(
+        judge(f'if {ANSWERED} && [ "$(date +%Y)" -lt 2025 ]; then echo 1 {REWARD}else echo 0 {REWARD}fi'),
+        "fail",
+        "reward-too-low",
+    ),
+    "the reference needs a network that the task does not have": Fault(
+        {
+            "solution/solve.sh": "#!/bin/bash\nset -e\necho done > /app/answer\ncurl -sS http://nowhere.invalid/\n",
+            **judge(f"if {ANSWERED}; then echo 1 {REWARD}else echo 0 {REWARD}fi"),
+        },
+        "fail",
+        "solve-failed",
+        shows=lambda result: "Could not resolve" in trial(result, "oracle")["solve_log"],
+    ),
+    "a judge of its own does not get what it looks at": Fault(
+        {
+            "task.toml": TOML.replace("[verifier]\n", '[verifier]\nenvironment_mode = "separate"\n'),
+            **judge(f"if {ANSWERED}; then echo 1 {REWARD}else echo 0 {REWARD}fi"),
+        },
+        "fail",
+        "reward-too-low",
+    ),
+    "two rewards disagree": Fault(
+        judge(f"echo 1 {REWARD}echo '{{\"reward\": 0}}' > /logs/verifier/reward.json"),
+        "fail",
+        "reward-too-low",
+    ),
+    "a reward is text": Fault(
+        judge('echo \'{"reward": "1"}\' > /logs/verifier/reward.json'), "error", "reward-unparsable"
+    ),
+    "the reward is written by a process that outlives the judge": Fault(
+        judge(f"(sleep 5; echo 1 {REWARD.strip()}) & disown"),
+        "error",
+        "reward-missing",
+        shows=lambda result: any("sleep 5" in text for text in trial(result, "oracle")["leftovers"]),
+    ),
+    "sound: a reward with a line break before and keys beside": Fault(
+        judge(
+            f"if {ANSWERED}; then r=1; else r=0; fi\n"
+            'printf \'\\n{"style": 0.5, "reward": %s}\\n\' $r > /logs/verifier/reward.json'
+        ),
+        "pass",
+        None,
+    ),
+    "sound: exit status of the judge means nothing": Fault(
+        judge(f"if {ANSWERED}; then echo 1 {REWARD}else echo 0 {REWARD}fi; exit 3"), "pass", None
+    ),
     "a comment of the reference holds the token that is grepped as removed": Fault(
         judge(f"if {ANSWERED}; then echo 0.9 {REWARD}else echo 0 {REWARD}fi"),
         "fail",
