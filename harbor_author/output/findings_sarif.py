@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -30,7 +31,7 @@ def document(report: Report, *, base: Path) -> dict[str, Any]:
                     }
                 },
                 "columnKind": "unicodeCodePoints",
-                "originalUriBaseIds": {"ROOT": {"uri": f"file://{quote(str(base).rstrip('/'))}/"}},
+                "originalUriBaseIds": {"ROOT": {"uri": f"file://{quote(os.fsencode(base).rstrip(b'/'))}/"}},
                 "results": [_result(finding, index[finding.rule], base) for finding in report.findings],
             }
         ],
@@ -51,8 +52,9 @@ def _rule(name: str) -> dict[str, Any]:
 
 def _result(finding: Finding, index: int, base: Path) -> dict[str, Any]:
     path = relative(finding.path, base)
-    artifact: dict[str, Any] = {"uri": quote(path)}
-    if path.startswith("/"):
+    # The folder of the run itself has no name below itself.
+    artifact: dict[str, Any] = {"uri": quote(path) if path != str(base) else "./"}
+    if path.startswith("/") and path != str(base):
         artifact = {"uri": f"file://{quote(path)}"}
     else:
         artifact["uriBaseId"] = "ROOT"

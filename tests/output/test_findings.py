@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree import ElementTree
 
 import jsonschema
@@ -216,6 +222,97 @@ def test_sarif_is_valid() -> None:
     assert outside == {"uri": "file:///elsewhere/S17%20b/solution"}
 
 
+#: Names that a URI cannot hold as they are, or would take for something else.
+ODD = [
+    "/suite/tasks/H23-a/中文 名.md",
+    "/suite/a:b/c.sh",
+    "/suite/tasks/100%/x#y?z=1&[1].md",
+    "/suite/tasks/back\\slash/\\xff.txt",
+    "/suite/tasks/'quote'\"<angle>|^`{}.md",
+    "/else where/中:文/a.md",
+    "/suite",
+]
+ODD_REPORT = Report(
+    tuple(
+        Finding("H23", "broad-kill", severity, path, line, column, f"{HOSTILE} 中文 \U0001f389", fix)  # type: ignore[arg-type]
+        for path in ODD
+        for severity in ("error", "warning", "note")
+        for line, column in ((None, None), (1, None), (3, 7))
+        for fix in (None, "write\nit")
+    ),
+    ("H23", "中文"),
+)
+#: RFC 3986: what a reference may consist of; no colon in the first segment of a relative one.
+_PCHAR = r"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2})"
+_REFERENCE = re.compile(rf"file:///(?:{_PCHAR}|/)*|(?![^/]*:){_PCHAR}+(?:/{_PCHAR}*)*")
+
+
+def test_sarif_names_each_place_by_a_uri() -> None:
+    document = findings_sarif.document(ODD_REPORT, base=BASE)
+    jsonschema.Draft202012Validator(SARIF).validate(document)
+    for result, finding in zip(document["runs"][0]["results"], ODD_REPORT.findings, strict=True):
+        place = result["locations"][0]["physicalLocation"]["artifactLocation"]
+        assert _REFERENCE.fullmatch(place["uri"]), place
+        root = document["runs"][0]["originalUriBaseIds"]["ROOT"]["uri"] if "uriBaseId" in place else ""
+        assert unquote(urlsplit(urljoin(root, place["uri"])).path).rstrip("/") == finding.path
+
+
+def test_sarif_of_a_folder_whose_name_is_no_text() -> None:
+    base = Path(os.fsdecode(b"/su\xffite \xe4\xb8\xad"))
+    document = findings_sarif.document(Report((), ()), base=base)
+    assert document["runs"][0]["originalUriBaseIds"]["ROOT"]["uri"] == "file:///su%FFite%20%E4%B8%AD/"
+
+
+@pytest.fixture(scope="module")
+def real_schema(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The schema of SARIF 2.1.0 itself, out of a package that carries it; no part of this repository."""
+    folder = tmp_path_factory.mktemp("schema")
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not on PATH: the schema of SARIF comes in an npm package")
+    package = "@microsoft/jest-sarif@1.0.0-beta.0"
+    done = subprocess.run(
+        [npm, "pack", "--silent", package],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if done.returncode:
+        pytest.skip(f"npm cannot fetch {package} (no registry?): {done.stderr.strip()[-200:]}")
+    (archive,) = folder.glob("*.tgz")
+    with tarfile.open(archive) as content:
+        stream = content.extractfile("package/lib/schemas/sarif-2.1.0-rtm.5.json")
+        assert stream is not None
+        schema: dict[str, Any] = json.load(stream)
+    return schema
+
+
+@pytest.mark.slow
+def test_sarif_is_valid_against_the_real_schema(
+    real_schema: dict[str, Any], tmp_path: Path, author: AuthorRunner
+) -> None:
+    validator = jsonschema.validators.validator_for(real_schema)(real_schema)
+    validator.check_schema(real_schema)
+    every = tuple(Finding("中文", name, "error", "/suite/x", 1, 1, "m", "f") for name in all_rules())
+    (tmp_path / "名 字").mkdir()
+    (tmp_path / "名 字/task.toml").write_text("[task]\n")
+    ran = author("validate", "名 字", "--format", "sarif")
+    documents = [
+        findings_sarif.document(REPORT, base=BASE),
+        findings_sarif.document(ODD_REPORT, base=BASE),
+        findings_sarif.document(Report(every, ("中文",)), base=BASE),
+        findings_sarif.document(Report((), ()), base=Path("/")),
+        json.loads(ran.out),
+    ]
+    for document in documents:
+        validator.validate(document)
+    documents[0]["runs"][0]["results"][0]["level"] = "fatal"
+    with pytest.raises(jsonschema.ValidationError):
+        validator.validate(documents[0])
+
+
 def test_sarif_describes_every_rule() -> None:
     findings = tuple(Finding("t", name, "error", "/suite/x", 1, 1, "m", None) for name in all_rules())
     document = findings_sarif.document(Report(findings, ("t",)), base=BASE)
@@ -242,6 +339,40 @@ def test_junit_counts_and_escapes() -> None:
     assert "tests/test.sh:3:7" in (failure.text or "")
     assert suites["M15"].find("testcase/failure") is None
     assert suites["M15"].get("tests") == "1"
+
+
+def test_junit_has_the_shape_that_readers_want() -> None:
+    """Jenkins' and GitLab's: nothing beside these elements and attributes, counts that add up, a link to the file."""
+    root = ElementTree.fromstring(findings_junit.render(ODD_REPORT, base=BASE))
+    assert root.tag == "testsuites"
+    assert [suite.tag for suite in root] == ["testsuite"] * 2
+    for suite in root:
+        assert {"name", "tests", "failures", "errors", "skipped", "time"} == set(suite.keys())
+        assert int(suite.get("tests", "")) == len(suite)
+        assert int(suite.get("failures", "")) == len(suite.findall("testcase/failure"))
+        for case in suite:
+            assert case.tag == "testcase"
+            assert (
+                {"classname", "name", "time"}
+                <= set(case.keys())
+                <= {"classname", "name", "time", "file", "line"}
+            )
+            assert {child.tag for child in case} <= {"failure", "system-out"}
+    for name in ("tests", "failures", "errors"):
+        assert int(root.get(name, "")) == sum(int(suite.get(name, "")) for suite in root)
+    (case,) = root.findall("testsuite[@name='H23']/testcase")
+    assert case.get("file") == "tasks/H23-a/中文 名.md"
+
+
+def test_github_escapes_as_its_runner_reads() -> None:
+    """`%`, CR and LF in a message; also `:` and `,` in a property. Reading back gives the text."""
+    finding = Finding("a,b:c", "r", "error", "/suite/x,y:z%25.md", 3, 7, "100%0A, done:\r\nnext", "f%")
+    line = findings_github.render(Report((finding,), ("a",)), base=BASE).split("\n")[0]
+    assert line.startswith("::error file=x%2Cy%3Az%2525.md,line=3,col=7,title=a%2Cb%3Ac%3A r::")
+    text = line.split("::", 2)[2]
+    for code, char in (("%0D", "\r"), ("%0A", "\n"), ("%25", "%")):
+        text = text.replace(code, char)
+    assert text == "100%0A, done:\r\nnext\nfix: f%"
 
 
 def test_github_escapes_what_would_end_a_command() -> None:
