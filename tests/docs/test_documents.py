@@ -53,24 +53,81 @@ def test_documents_name_commands_that_exist() -> None:
                 assert name in COMMANDS, f"{document.name}: author {name}"
 
 
-def test_the_chinese_readme_keeps_step() -> None:
-    english = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    chinese = (REPOSITORY / "README.zh-CN.md").read_text(encoding="utf-8")
+def shape(text: str) -> list[str]:
+    """Headings by their level, and what stands in code blocks without its comments."""
+    found = []
+    code = False
+    for line in text.split("\n"):
+        if line.startswith("```"):
+            code = not code
+            found.append(line)
+        elif code:
+            found.append(re.sub(r"\s+#.*$|\s{2,}\S.*$", "", line).rstrip())
+        elif line.startswith("#"):
+            found.append(line.split(" ")[0])
+    return found
 
-    def shape(text: str) -> list[str]:
-        """Headings by their level, and what stands in code blocks without its comments."""
-        found = []
-        code = False
-        for line in text.split("\n"):
-            if line.startswith("```"):
-                code = not code
-                found.append(line)
-            elif code:
-                found.append(re.sub(r"\s+#.*$|\s{2,}\S.*$", "", line).rstrip())
-            elif line.startswith("#"):
-                found.append(line.split(" ")[0])
-        return found
 
+@pytest.mark.parametrize("name", ["README", "docs/tutorial"])
+def test_the_chinese_page_keeps_step(name: str) -> None:
+    english = (REPOSITORY / f"{name}.md").read_text(encoding="utf-8")
+    chinese = (REPOSITORY / f"{name}.zh-CN.md").read_text(encoding="utf-8")
     assert shape(chinese) == shape(english)
     commands = re.findall(r"^\| `(author [^`]+)`", english, re.MULTILINE)
     assert re.findall(r"^\| `(author [^`]+)`", chinese, re.MULTILINE) == commands
+
+
+COMMAND_LINE = re.compile(
+    r"^\s*(?:\$ |- |run: |entry: )?author ([a-z][a-z-]*)([^\n|>&#`]*(?:\\\n[^\n|>&#`]*)*)", re.MULTILINE
+)
+
+
+def test_documents_use_options_that_exist() -> None:
+    import click
+
+    from harbor_author.cli.main import cli
+
+    blocks = re.compile(r"```[^\n]*\n(.*?)```", re.DOTALL)
+    checked = 0
+    with click.Context(cli, info_name="author") as context:
+        for document in DOCUMENTS:
+            for block in blocks.findall(document.read_text(encoding="utf-8")):
+                for name, rest in COMMAND_LINE.findall(block):
+                    command = cli.get_command(context, name)
+                    assert command is not None, f"{document.name}: author {name}"
+                    words = rest.split()
+                    if isinstance(command, click.Group) and words and not words[0].startswith("-"):
+                        inner = command.get_command(context, words[0])
+                        assert inner is not None, f"{document.name}: author {name} {words[0]}"
+                        command = inner
+                    known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+                    for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", rest):
+                        assert option in known, f"{document.name}: author {name} {option}"
+                        checked += 1
+    assert checked > 30
+
+
+def test_the_pipelines_parse_and_ask_for_what_exists() -> None:
+    import yaml
+
+    text = (REPOSITORY / "docs" / "ci.md").read_text(encoding="utf-8")
+    action = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
+    hooks = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    pipelines = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
+    assert all(isinstance(pipeline, dict) for pipeline in pipelines)
+    github, gitlab = (
+        next(one for one in pipelines if "jobs" in one),
+        next(one for one in pipelines if "prove" in one and "jobs" not in one),
+    )
+    steps = [step for job in github["jobs"].values() for step in job["steps"]]
+    ours = [step for step in steps if "harbor-author" in step.get("uses", "")]
+    assert ours
+    for step in ours:
+        assert step.get("with", {}).keys() <= action["inputs"].keys()
+    for job in gitlab.values():
+        assert {"image", "script"} <= job.keys()
+        assert any(line.startswith("author ") for line in job["script"])
+    offered = {hook["id"] for hook in hooks}
+    asked = [hook["id"] for one in pipelines for repo in one.get("repos", []) for hook in repo["hooks"]]
+    assert asked
+    assert set(asked) <= offered
