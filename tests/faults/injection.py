@@ -8,6 +8,7 @@ import resource
 import signal
 import sys
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,9 +100,34 @@ def _happen(fault: str) -> None:
         os.kill(os.getpid(), getattr(signal, fault))
 
 
+#: Event -> where among its arguments the directory stands that a relative path begins at.
+_DIR_FD = {
+    "os.mkdir": 2,
+    "os.rename": 2,
+    "os.remove": 1,
+    "os.rmdir": 1,
+    "os.chmod": 2,
+    "os.link": 2,
+    "os.symlink": 2,
+}
+
+
+def _place(event: str, args: tuple[object, ...]) -> Path:
+    """The absolute path of what an event changes."""
+    place = _DIR_FD.get(event)
+    directory = args[place] if place is not None and len(args) > place else -1
+    base = Path.cwd() if directory == -1 else Path(f"/proc/self/fd/{directory}").readlink()
+    return base / str(args[0])
+
+
+def _finalizers() -> list[weakref.finalize[..., object]]:
+    return list(vars(weakref.finalize)["_registry"])
+
+
 def _child(arguments: list[str], cwd: Path, fault: str, at: int, changes: int, errors: int) -> None:
     """What the forked process does; it never returns."""
     status = 99
+    inherited = set(_finalizers())
     try:
         os.chdir(cwd)
         os.environ["TMPDIR"] = str(cwd.parent / "tmp")
@@ -127,7 +153,7 @@ def _child(arguments: list[str], cwd: Path, fault: str, at: int, changes: int, e
                     return
             elif event not in _CHANGES:
                 return
-            if isinstance(args[0], str | os.PathLike) and str(Path(args[0]).absolute()).startswith(root):
+            if isinstance(args[0], str | os.PathLike) and str(_place(event, args)).startswith(root):
                 seen += 1
                 os.write(changes, b".")
                 if seen == at:
@@ -142,6 +168,10 @@ def _child(arguments: list[str], cwd: Path, fault: str, at: int, changes: int, e
         except SystemExit as ended:
             status = ended.code if isinstance(ended.code, int) else 0
         sys.stderr.flush()
+        # What the interpreter does at its end, which `_exit` leaves out: only for what this process has made.
+        for finalizer in _finalizers():
+            if finalizer not in inherited:
+                finalizer()
     except BaseException:
         import traceback
 
