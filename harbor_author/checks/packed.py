@@ -17,7 +17,7 @@ from collections.abc import Iterator
 _MEMBER = 4 << 20
 _TOTAL = 64 << 20
 _MEMBERS = 2000
-_BASE64 = re.compile(rb"\s*(?:[A-Za-z0-9+/_-]{4}|\s)*[A-Za-z0-9+/_-]{2,4}={0,2}\s*")
+_BASE64 = re.compile(rb"\s*+(?:[A-Za-z0-9+/_-]{4}|\s++)*[A-Za-z0-9+/_-]{2,4}={0,2}\s*+")
 _BASE64_LEAST = 60
 
 

@@ -11,7 +11,7 @@ KeyPath = tuple[str | int, ...]
 Position = tuple[int, int]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_AT = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
+_AT = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 @dataclass(frozen=True)

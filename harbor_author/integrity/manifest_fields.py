@@ -23,7 +23,7 @@ _MACHINE_PATH = re.compile(
     r"(?<![\w./:@-])(?:/(?:home|Users|root|tmp|var|private|mnt|media|opt|usr|etc|srv|Volumes)/"
     r"|[A-Za-z]:[\\/](?=[\w.])|\\\\\w|file://|~/)"
 )
-_DYNAMIC = re.compile(r"\{\{.*?\}\}|\$\{[A-Za-z_]\w*\}|<%.*?%>", re.DOTALL)
+_DYNAMIC = re.compile(r"\{\{.{0,200}?\}\}|\$\{[A-Za-z_]\w*\}|<%.{0,200}?%>", re.DOTALL)
 _DRIVE = re.compile(r"[A-Za-z]:")
 _FIELDS = frozenset(
     {

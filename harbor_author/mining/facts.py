@@ -23,7 +23,7 @@ _SKIPPED = re.compile(
     r"(^|/)(node_modules|vendor|third_party|dist|build|out|coverage)/|\.min\.[a-z]+$|\.d\.[mc]?ts$"
 )
 _TEST = re.compile(r"(^|/)(tests?|__tests__|spec|e2e|cypress)/|\.(test|spec)\.[a-z]+$")
-_IMPORT = re.compile(r"""\b(?:from|import|require)\s*\(?\s*(["'])([^"'\n]+)\1""")
+_IMPORT = re.compile(r"""\b(?:from|import|require)\s*+\(?\s*+(["'])([^"'\n]+)\1""")
 _LIST = r"\[[^\]]{0,4000}\]"
 _OBJECT = r"\{[^{}]{0,4000}(?:\{[^{}]{0,1000}\}[^{}]{0,1000}){0,50}\}"
 #: Patterns that begin with literal text are found at the speed of a substring search; `_starts_word` does the rest.

@@ -18,9 +18,9 @@ from harbor_author.proof.errors import TaskRefusedError
 from harbor_author.sandbox import BuildError, Engine, EngineError, ImageInfo, ImageMissingError, SandboxError
 from harbor_author.sandbox.ownership import IMAGE_LABEL, image_labels
 
-_FROM = re.compile(r"^\s*FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?", re.IGNORECASE | re.MULTILINE)
+_FROM = re.compile(r"^[ \t]*FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?", re.IGNORECASE | re.MULTILINE)
 _COPY_FROM = re.compile(r"--from=(\S+)")
-_ARG = re.compile(r"^\s*ARG\s+([A-Za-z_]\w*)=(\S+)", re.IGNORECASE | re.MULTILINE)
+_ARG = re.compile(r"^[ \t]*ARG\s+([A-Za-z_]\w*)=(\S+)", re.IGNORECASE | re.MULTILINE)
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)(?::-([^}]*))?\}?")
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 

@@ -34,7 +34,7 @@ _REGISTERS = {
     "scoring": ("docs/scoring.md", "SCORING.md", "docs/SCORING.md", "scoring.md"),
 }
 _PINS = {
-    "image": re.compile(r"^\s*FROM\s+(?:--\S+\s+)*(\S+)", re.MULTILINE | re.IGNORECASE),
+    "image": re.compile(r"^[ \t]*FROM\s+(?:--\S+\s+)*(\S+)", re.MULTILINE | re.IGNORECASE),
     "pnpm": re.compile(r"\bpnpm@([0-9][\w.+-]*)"),
     "npm": re.compile(r"@deepseek-ai/dsh@([0-9][\w.+-]*)"),
     "pypi": re.compile(r"deepseek-harness-runtime-bin==([0-9][\w.+-]*)"),

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from harbor_author.suite.task_facts import FULL_MARKS
 
-_N = r"(\d[\d,]*)"
+_N = r"((?<![\d,])\d[\d,]*+)"
 #: Between a number and its noun: emphasis and up to two words, on one line.
 _WORDS = r"(?:\**\s+(?:[A-Za-z][\w-]*\s+){0,2}?)"
 _MARKED = re.compile(r"(<!--\s*count:([A-Za-z-]+)\s*-->)(.*?)(<!--\s*/count\s*-->)")
 _TOTAL = re.compile(
-    rf"((?:\btotal|总分|总计|合计)\s*[:：]?\s*\**\s*){_N}(\**\s*[(（]\s*\**){_N}(\**\s*(?:tasks?|个任务|道题|题)\s*[x×*]\s*100)",
+    rf"((?:\btotal|总分|总计|合计)\s*+[:：]?\s*+\**\s*+){_N}(\**\s*[(（]\s*\**){_N}(\**\s*(?:tasks?|个任务|道题|题)\s*[x×*]\s*100)",
     re.IGNORECASE,
 )
 _WRITTEN = re.compile(rf"{_N}(?={_WORDS}?\**\s*(?:written|书面|笔试))", re.IGNORECASE)

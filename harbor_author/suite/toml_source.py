@@ -17,8 +17,10 @@ from harbor_author.suite.errors import SuiteError
 MAX_BYTES = 64 << 20
 
 _HEADER = re.compile(r"\s*(\[{1,2})\s*(.+?)\s*\]{1,2}\s*(?:#.*)?$")
+#: Each place of a longer one would be tried.
+_LONGEST_HEADER = 300
 _KEY_PART = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)\s*""")
-_AT = re.compile(r"^(.*?)\s*\(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
+_AT = re.compile(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def _key_lines(text: str) -> dict[tuple[str, ...], int]:
         if scanner.open:
             scanner.feed(line)
             continue
-        header = _HEADER.match(line)
+        header = _HEADER.match(line) if len(line) <= _LONGEST_HEADER else None
         if header and not _assigns(line):
             table = _keys(header[2])
             lines.setdefault(table, number)

@@ -175,7 +175,7 @@ def misspelt_reward_file(files: TaskFiles) -> Iterator[Problem]:
                     yield Problem(message, path, number, match.start("name") + 1)
             if known:
                 continue
-            found = _ELSEWHERE.search(line)
+            found = _ELSEWHERE.search(line[:500])  # each place of a longer one would be tried
             if found is not None and not re.search(r"\b(?:cd|join)\b", text):
                 message = (
                     f"Harbor does not look for {found[0]}: it reads /logs/verifier/reward.txt or reward.json"
