@@ -180,12 +180,13 @@ def apply_fixes(changes: Iterable[Change]) -> None:
                 f"cannot be written: {error.strerror}", path=change.path, hint="check its permissions"
             ) from error
         if change.executable:
-            _mark_in_index(change.path)
+            _mark_in_index(change.path, change.name)
 
 
-def _mark_in_index(path: Path) -> None:
+def _mark_in_index(path: Path, name: str) -> None:
     """Tracked files get the bit in git's index, which file systems without such a bit need."""
-    top = gitstate.toplevel(path.parent)
+    # The checkout that holds the task: one inside it is the task's own affair.
+    top = gitstate.toplevel(path.parents[name.count("/")])
     index = gitstate.index(top) if top is not None else None
     if top is None or not index:
         return

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from harbor_author.checks.checkout import git_dir
 from harbor_author.checks.gitcopy import repository_copy
 from harbor_author.integrity import temporary_folder
 
@@ -46,28 +47,35 @@ def run_git(arguments: Sequence[str], *, cwd: Path) -> bytes | None:
     return done.stdout if done.returncode == 0 else None
 
 
-@lru_cache(maxsize=4096)
 def toplevel(directory: Path) -> Path | None:
     """The checkout that holds `directory`, found by its `.git`; None outside of any.
 
-    A `.git` *file* in `directory` itself does not count: a task could point it anywhere.
+    A `.git` *file*, as worktrees and submodules have it, does not count in `directory` itself: a task could point it
+    anywhere.
     """
     git = directory / ".git"
     if git.is_dir() and not git.is_symlink():
         return directory
-    # Cached for each folder on the way up, which the tasks of a dataset share.
-    return toplevel(directory.parent) if directory.parent != directory else None
+    return _above(directory.parent) if directory.parent != directory else None
+
+
+@lru_cache(maxsize=4096)
+def _above(directory: Path) -> Path | None:
+    # Kept for each folder on the way up, which the tasks of a dataset share.
+    if git_dir(str(directory)) is not None:
+        return directory
+    return _above(directory.parent) if directory.parent != directory else None
 
 
 @lru_cache(maxsize=64)
 def index(top: Path) -> dict[str, int] | None:
     """Tracked files of a checkout, relative path -> mode (0o100644, 0o100755, ...); None when git cannot say."""
-    listing = ["ls-files", "-s", "-z"]
-    if (top / ".git").is_dir():
-        with repository_copy(top / ".git", index_only=True) as copy:
-            output = run_git(["--git-dir", str(copy), *listing], cwd=copy) if copy is not None else None
-    else:
-        output = run_git(listing, cwd=top)
+    place = git_dir(str(top))
+    if place is None:
+        return None
+    with repository_copy(Path(place), index_only=True) as copy:
+        listing = ["--git-dir", str(copy), "ls-files", "-s", "-z"]
+        output = run_git(listing, cwd=copy) if copy is not None else None
     if output is None:
         return None
     found = {}
@@ -89,7 +97,7 @@ def ignore_file(path: str) -> str:
 
 def look_anew() -> None:
     """Forget what this process knows of checkouts: between two runs of a watch, files are added and ignored."""
-    for known in (toplevel, index, ignore_file):
+    for known in (_above, index, ignore_file):
         known.cache_clear()
 
 

@@ -19,6 +19,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from harbor_author.checks.checkout import git_dir
 from harbor_author.checks.context import READ_LIMIT, TaskFiles
 from harbor_author.checks.findings import Finding, Verdict
 from harbor_author.checks.tree import walk
@@ -180,7 +181,8 @@ def _git_state(folder: str) -> str:
     parent = os.path.dirname(folder)  # noqa: PTH120 - text alone
     above = _git_state(parent) if parent != folder else ""
     git = f"{folder}/.git"
-    own = f"{_content(git + '/index')} {os.path.islink(git)}" if os.path.lexists(git) else ""  # noqa: PTH114
+    place = git_dir(folder) if os.path.lexists(git) else None
+    own = f"{place}\0{_content(place + '/index')}" if place is not None else ""
     said = f"{above}\0{own}\0{_content(f'{folder}/.gitignore')}"
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 

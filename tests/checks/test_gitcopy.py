@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harbor_author.checks.gitcopy import repository_copy
-from harbor_author.checks.gitstate import history, index, toplevel
+from harbor_author.checks.gitstate import history, index, look_anew, toplevel
 from tests.faults.canary import watched
 from tests.faults.hostile import make_canary
 
@@ -82,3 +82,15 @@ def test_a_git_file_of_the_tasks_own_points_nowhere(tmp_path: Path) -> None:
     (tmp_path / "suite" / ".git").mkdir()
     (task / ".git").write_text("gitdir: ../../elsewhere\n")
     assert toplevel(task) == tmp_path / "suite"
+
+
+def test_a_worktree_is_a_checkout(repository: Path, tmp_path: Path) -> None:
+    """Its `.git` is a file that names the folder with its index; so is a submodule's."""
+    git(repository, "worktree", "add", "-q", str(tmp_path / "work"), "HEAD")
+    task = tmp_path / "work/tasks/one"
+    task.mkdir(parents=True)
+    assert toplevel(task) == tmp_path / "work"
+    assert index(tmp_path / "work") == index(repository)
+    (tmp_path / "work/.git").write_text("gitdir: /nowhere\n")
+    look_anew()
+    assert toplevel(task) != tmp_path / "work"

@@ -294,6 +294,17 @@ def test_changed_means_what_git_says(tmp_path: Path, author: AuthorRunner) -> No
     ran = author("validate", "tasks", "--changed", "--base", "no-such")
     assert ran.status == 2
     assert "no revision 'no-such'" in ran.err
+    git(tmp_path, "checkout", "-q", "--detach")
+    (tmp_path / "tasks/one/README.md").write_text("x")
+    assert seen() == ["one"]
+    assert seen("--base", "main") == ["one", "two"]
+    git(tmp_path, "mv", "tasks/two/task.toml", "tasks/one/moved.toml")
+    assert seen() == ["one", "two"]
+    git(tmp_path, "reset", "-q", "--hard")
+    git(tmp_path, "worktree", "add", "-q", "beside", "HEAD")
+    (tmp_path / "beside/tasks/two/README.md").write_text("x")
+    ran = author("validate", "beside/tasks", "--changed", "--format", "junit")
+    assert ('name="one"' in ran.out, 'name="two"' in ran.out) == (False, True)
 
 
 def test_watch_validates_again(tmp_path: Path) -> None:
