@@ -38,7 +38,7 @@ def diagnose(host: HostSettings, *, install_host: bool = False) -> list[Diagnosi
     Args:
         install_host: also build a small image with the host in it, which may take minutes.
     """
-    found = [_git(), _node(), _disk(Path(tempfile.gettempdir()))]
+    found = [_git(), _node(), _disk()]
     try:
         engine = connect()
     except EngineUnavailableError as error:
@@ -150,7 +150,13 @@ def _version(command: list[str]) -> str | None:
     return done.stdout.strip()
 
 
-def _disk(folder: Path) -> Diagnosis:
+def _disk() -> Diagnosis:
+    try:
+        folder = Path(tempfile.gettempdir())
+    except OSError as error:
+        return Diagnosis(
+            "disk", "missing", error.strerror or str(error), "set TMPDIR to a folder that you may write"
+        )
     free_mb = shutil.disk_usage(folder).free >> 20
     text = f"{free_mb} MiB free at {folder}"
     if free_mb < _MINIMUM_FREE_MB:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import tarfile
 import threading
 import time
@@ -75,10 +76,10 @@ class DockerEngine:
             client = self._connect(timeout_s=_FIRST_TIMEOUT_S)
             self._version = client.api_version
             client.close()
-        except (DockerException, RequestException, OSError) as error:
+        except (DockerException, RequestException, OSError, ValueError) as error:
             raise EngineUnavailableError(
                 f"no container engine answers at {self._address} ({_reason(error)})",
-                hint=_no_engine_hint(self._endpoint),
+                hint=_no_engine_hint(self._endpoint, _reason(error)),
             ) from error
         self._builder: str | None = None
 
@@ -349,9 +350,14 @@ class DockerEngine:
 
     def processes(self, container: str) -> list[tuple[int, str]]:
         with _errors("list the processes of a container"):
-            document = self._client.top(container)
+            try:
+                document = self._client.top(container)
+            except ValueError:
+                # Podman runs the `ps` of the container, and answers with nothing where it has none; asked in its own
+                # words, it looks for itself.
+                document = self._client.top(container, "hpid,args")
         titles = document.get("Titles") or []
-        pid, command = titles.index("PID"), len(titles) - 1
+        pid, command = titles.index("PID" if "PID" in titles else "HPID"), len(titles) - 1
         return [(int(row[pid]), row[command]) for row in document.get("Processes") or []]
 
     def usage(self, container: str, *, disk: bool = False) -> Usage:
@@ -455,12 +461,16 @@ def _tls(found: Endpoint | None) -> docker.tls.TLSConfig | None:
     )
 
 
-def _no_engine_hint(found: Endpoint | None) -> str:
+def _no_engine_hint(found: Endpoint | None, reason: str) -> str:
+    if reason == "permission denied":
+        return "join the group that owns the socket ('sudo usermod -aG docker $USER', then log in again)"
     others = [address for address in other_sockets() if found is None or address != found.address]
     if others:
         return f"there is one at {others[0]}: export DOCKER_HOST={others[0]}"
     if found is not None and found.context:
         return f"the docker context '{found.context}' names it: start it, or choose another by 'docker context use'"
+    if os.environ.get("DOCKER_HOST"):
+        return "DOCKER_HOST names it: start that engine, or correct or unset DOCKER_HOST"
     return NO_ENGINE_HINT
 
 
