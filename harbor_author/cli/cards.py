@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from harbor_author.cli.common import author_group, examples, json_option, open_suite, print_json, suite_option
+from harbor_author.cli.common import (
+    author_group,
+    examples,
+    json_option,
+    open_suite,
+    print_json,
+    say,
+    suite_option,
+)
 from harbor_author.cli.complete import card_ids
 from harbor_author.suite import Card, SuiteError
 from harbor_author.suite.coverage import card_coverage
@@ -54,7 +62,7 @@ def list_cards(suite_dir: Path | None, as_json: bool) -> int:
             table([(card.id, card.fields.get("type", "?"), card.title) for card in cards.cards.values()])
         )
         for problem in cards.problems:
-            click.echo(f"{problem.path}:{problem.line}: {problem.message}\n  fix: {problem.fix}", err=True)
+            say(f"{problem.path}:{problem.line}: {problem.message}\n  fix: {problem.fix}", err=True)
     return 1 if cards.problems else 0
 
 
@@ -78,9 +86,9 @@ def show_card(card_id: str, suite_dir: Path | None, as_json: bool) -> None:
             {"schema": "author/card/1", **_card_document(card, suite.root), "cited_by": list(cited_by)}
         )
         return
-    click.echo(f"{card.id} · {card.title}\n  declared at {card.path}:{card.line}")
+    say(f"{card.id} · {card.title}\n  declared at {card.path}:{card.line}")
     for name, text in card.fields.items():
-        click.echo(f"  {name}: " + text.replace("\n", "\n    "))
+        say(f"  {name}: " + text.replace("\n", "\n    "))
     click.echo(f"  cited by: {', '.join(cited_by) or 'no task'}")
 
 
@@ -105,12 +113,12 @@ def coverage(suite_dir: Path | None, as_json: bool) -> None:
     covered = len(result.cited_by) - len(result.uncovered)
     click.echo(f"{covered} of {len(result.cited_by)} cards are covered by a task.")
     for card_id in result.uncovered:
-        click.echo(f"  not covered: {card_id} · {suite.cards().cards[card_id].title}")
+        say(f"  not covered: {card_id} · {suite.cards().cards[card_id].title}")
     for task, cards in result.cites.items():
-        click.echo(f"{task}: {', '.join(cards) or 'cites no card'}")
+        say(f"{task}: {', '.join(cards) or 'cites no card'}")
     if suite.cards().problems:
         click.echo(
             f"{len(suite.cards().problems)} problems in card files: 'author cards list' names them.", err=True
         )
     for task, cards in result.unknown.items():
-        click.echo(f"{task}: cites undeclared {', '.join(cards)}")
+        say(f"{task}: cites undeclared {', '.join(cards)}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from harbor_author.cli.common import author_command, json_option, print_json
+from harbor_author.cli.common import author_command, json_option, print_json, say
 
 
 @author_command(
@@ -70,7 +70,7 @@ def _report(removed: Sequence[tuple[str, str, str]], dry_run: bool, as_json: boo
         return 0
     verb = "would remove" if dry_run else "removed"
     for kind, name, task in removed:
-        click.echo(f"{verb} {kind} {name}{f' (of {task})' if task else ''}")
+        say(f"{verb} {kind} {name}{f' (of {task})' if task else ''}")
     if not removed:
         click.echo("nothing to remove")
     return 0

@@ -57,6 +57,13 @@ def open_suite(suite_dir: Path | None) -> Suite:
     return find_suite(suite_dir)
 
 
+def say(text: str, *, err: bool = False) -> None:
+    """Print lines that hold another person's words, without what a terminal would obey."""
+    from harbor_author.output.text import printable_lines
+
+    click.echo(printable_lines(text), err=err)
+
+
 def print_json(document: Mapping[str, Any]) -> None:
     """Print one document on standard output; it must carry a `schema` field."""
     assert "schema" in document, "every JSON document names its schema"

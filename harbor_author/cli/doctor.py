@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harbor_author.cli.common import author_command, json_option, open_suite, print_json, suite_option
+from harbor_author.cli.common import author_command, json_option, open_suite, print_json, say, suite_option
 
 _MARKS = {"ok": "ok     ", "warning": "warning", "missing": "MISSING"}
 
@@ -39,7 +39,7 @@ def command(suite_dir: Path | None, as_json: bool, install_host: bool) -> int:
     else:
         width = max(len(item.name) for item in found)
         for item in found:
-            click.echo(f"{_MARKS[item.status]}  {item.name.ljust(width)}  {item.found}")
+            say(f"{_MARKS[item.status]}  {item.name.ljust(width)}  {item.found}")
             if item.status != "ok" and item.remedy:
-                click.echo(f"         {' ' * width}  fix: {item.remedy}")
+                say(f"         {' ' * width}  fix: {item.remedy}")
     return 1 if any(item.status == "missing" for item in found) else 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from harbor_author.cli.common import author_command, json_option, open_suite, print_json, suite_option
+from harbor_author.cli.common import author_command, json_option, open_suite, print_json, say, suite_option
 from harbor_author.integrity import directory_lock, reap_siblings, write_atomic
 from harbor_author.integrity.manifest import compare, manifest_text, plan_manifest, read_manifest
 from harbor_author.output.text import printable
@@ -74,7 +74,7 @@ def _compare(other: Path, path: Path, as_json: bool) -> int:
             }
         )
         return 0
-    click.echo(f"comparable: {', '.join(found.common) or 'none'}")
+    say(f"comparable: {', '.join(found.common) or 'none'}")
     for id_, why in found.excluded.items():
-        click.echo(f"{id_}: {printable(why)}")
+        say(f"{id_}: {why}")
     return 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from harbor_author.cli.common import author_command, json_option, open_suite, print_json, suite_option
+from harbor_author.cli.common import author_command, json_option, open_suite, print_json, say, suite_option
 from harbor_author.cli.complete import task_names
 from harbor_author.suite import resolve_tasks
 
@@ -57,9 +57,9 @@ def command(task: str, dry_run: bool, uploader: str | None, suite_dir: Path | No
             if not gate.holds:
                 click.echo(f"         fix: {gate.fix}", err=True)
         if description is not None:
-            click.echo(description, nl=False)
+            say(description.rstrip("\n"))
         if recorded:
-            click.echo(f"recorded in {recorded}", err=True)
+            say(f"recorded in {recorded}", err=True)
     if not ready:
         return 1
     return _upload(chosen.path) if uploader and not dry_run else 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harbor_author.cli.common import author_command, json_option, open_suite, print_json, suite_option
+from harbor_author.cli.common import author_command, json_option, open_suite, print_json, say, suite_option
 from harbor_author.cli.complete import task_names
 from harbor_author.scaffold import rename_task
 from harbor_author.suite import resolve_tasks
@@ -40,7 +40,7 @@ def command(task: str, target: str, dry_run: bool, suite_dir: Path | None, as_js
         return
     click.echo(f"{'Would rename' if dry_run else 'Renamed'} {renaming.old} to {renaming.new}")
     for name, count in renaming.mentions.items():
-        click.echo(f"  {name}: {count} mention{'s' if count > 1 else ''}")
+        say(f"  {name}: {count} mention{'s' if count > 1 else ''}")
     if renaming.receipt:
         click.echo("  proof.json: dropped, it proves the old name")
     if not dry_run:
