@@ -75,7 +75,7 @@ _ALL = (
     Cause("output-limit", True, "a script printed more than its limit", "look for an endless loop that prints"),
     # --- the judge separates badly
     Cause("reward-too-high", False, "a submission that should fall short scored more than it may",
-          "see which check accepted it"),
+          "it did not do the task: see what gave it points, and let the judge look at what was done"),
     Cause("reward-too-low", False, "a submission that should score full marks did not",
           "see the reasons and the tails of both logs"),
     Cause("reward-unexpected", False, "the reward is not the declared one", "see the reasons"),

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from harbor_author.proof.edits import set_files
 from harbor_author.proof.programme import Planned
 from harbor_author.proof.snapshot import FileState, OracleChanges
 from harbor_author.proof.submission import Submission
 from harbor_author.proof.trial import FIXTURE
-from harbor_author.proof.verdict import FULL, ZERO, Expectation
+from harbor_author.proof.verdict import FULL, LESS_THAN_FULL, ZERO, Expectation
 
 #: At most so many outputs are perturbed.
 _OUTPUTS = 3
 _PROSE = (".md", ".markdown", ".rst")
 _JUNK = b" and more\n"
-
-LESS_THAN_FULL = Expectation(high=0.999)
+_ENDS = {
+    **dict.fromkeys((".js", ".cjs", ".mjs", ".ts"), b"process.exit(0);\n"),
+    ".py": b"import os\nos._exit(0)\n",
+    ".sh": b"#!/bin/sh\nexit 0\n",
+}
 
 _TOUCH = f"""
 f=$(find {FIXTURE} -type f -not -path '*/.git/*' -not -path '*/node_modules/*' | LC_ALL=C sort | head -n 1)
@@ -115,7 +119,22 @@ def perturbed(observed: OracleChanges, oracle: Submission) -> list[Planned]:
             name = f"perturbed:{kind}" + (f":{path}" if len(outputs) > 1 else "")
             submission = replace(oracle, name=name, after=text, overlay=overlay)
             planned.append(Planned(submission, LESS_THAN_FULL, f"the oracle's {path}, {kind}", advisory))
-    return planned
+    return planned + _ended(observed, oracle)
+
+
+def _ended(observed: OracleChanges, oracle: Submission) -> list[Planned]:
+    """The oracle's programs, each exchanged for one that ends at once and well: a judge that takes them into its own
+    process, or counts nothing but an exit status, ends well with them."""
+    ended = {
+        path: replace(observed.after[path], data=_ENDS[PurePosixPath(path).suffix])
+        for path in observed.outputs
+        if PurePosixPath(path).suffix in _ENDS
+    }
+    if not ended:
+        return []
+    text, overlay = set_files(ended)
+    submission = replace(oracle, name="perturbed:ended", after=text, overlay=overlay)
+    return [Planned(submission, LESS_THAN_FULL, "the oracle's programs, each ending at once with status 0")]
 
 
 def _spoilt(state: FileState, *, several: bool) -> list[tuple[str, bytes | None, bool]]:

@@ -223,6 +223,8 @@ def _told(trial: Trial, *, verbose: bool) -> list[str]:
     if trial.leftovers:
         lines.append(f"      left behind: {'; '.join(trial.leftovers[:8])}")
     if verbose:
+        if trial.why and trial.verdict != "pass":
+            lines.append(f"      tried: {trial.why}")
         lines += [f"      - {reason}" for reason in trial.reasons[:20]]
         if trial.solve_log:
             lines += _quoted("solve.sh", trial.solve_log)

@@ -10,6 +10,7 @@ from harbor_author.proof.reward import Check, JudgeLine, is_full, main_reward, p
 from harbor_author.proof.trial import TrialRun
 
 _AGREES = 1e-6
+_LESS_THAN_FULL = 0.999
 _SHOWN_KEYS = 5
 #: A test.sh may round; more than this between line and reward is another verdict.
 _ROUNDING = 0.005
@@ -31,6 +32,8 @@ class Expectation:
             return f"{self.low:g}"
         if self.low == float("-inf") and self.high == float("inf"):
             return "any"
+        if self.low == float("-inf") and self.high == _LESS_THAN_FULL:
+            return "less than 1"
         if self.low == float("-inf"):
             return f"at most {self.high:g}"
         return f"{self.low:g} to {self.high:g}"
@@ -39,6 +42,7 @@ class Expectation:
 ZERO = Expectation(0.0, 0.0)
 ANY = Expectation()
 FULL = Expectation(1.0, 1.0, full=True, clean=True)
+LESS_THAN_FULL = Expectation(high=_LESS_THAN_FULL)
 
 
 @dataclass(frozen=True)

@@ -246,6 +246,35 @@ FAULTS = {
         MATRIX,
         shows=lambda result: trial(result, "touched")["verdict"] == "fail",
     ),
+    "the judge takes the submission's program into its own": Fault(
+        {
+            **judge(
+                "if node -e 'process.exit(require(\"/app/answer.js\").ok() ? 0 : 1)' 2>&1; "
+                f"then echo 1 {REWARD}else echo 0 {REWARD}fi"
+            ),
+            "solution/solve.sh": "#!/bin/bash\necho 'exports.ok = () => true;' > /app/answer.js\n",
+        },
+        "fail",
+        "reward-too-high",
+        MATRIX,
+        shows=lambda result: (
+            [t["name"] for t in result["trials"] if t["verdict"] == "fail"] == ["perturbed:ended"]
+        ),
+    ),
+    "sound: a program is run by itself and its output compared": Fault(
+        {
+            "instruction.md": "Write /app/answer.js, which prints the square of its argument.\n",
+            **judge(
+                'if [ "$(node /app/answer.js 7 2>&1)$(node /app/answer.js 3 2>&1)" = 499 ]; '
+                f"then echo 1 {REWARD}else echo 0 {REWARD}fi"
+            ),
+            "solution/solve.sh": "#!/bin/bash\necho 'console.log(process.argv[2] ** 2);' > /app/answer.js\n",
+        },
+        "pass",
+        None,
+        MATRIX,
+        shows=lambda result: trial(result, "perturbed:ended")["reward"] == 0,
+    ),
     "existence is enough": Fault(
         judge(f"if [ -e /app/answer ]; then echo 1 {REWARD}else echo 0 {REWARD}fi"),
         "fail",
