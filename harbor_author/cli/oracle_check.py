@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 
@@ -41,6 +42,20 @@ def select_tasks(names: tuple[str, ...], every: bool, suite_dir: Path | None) ->
         if not task.name:
             raise click.UsageError(f"{task.path} is no task's directory")
     return tasks
+
+
+def refuse_for_harbor(given: Mapping[str, object]) -> None:
+    """Refuse options of which Harbor's own run would take no notice.
+
+    Raises:
+        click.UsageError: one is given.
+    """
+    named = [name for name, value in given.items() if value]
+    if named:
+        raise click.UsageError(
+            f"{' and '.join(named)}: not with --runner harbor, which runs the untouched and the oracle trial only; "
+            "leave it out, or run these trials here (--runner local)"
+        )
 
 
 def interrupt_on_signals() -> None:
@@ -155,6 +170,19 @@ def command(
     while all that it depends on is unchanged, the task is not run again.
     """
     from harbor_author.output.bars import style_for
+
+    if runner == "harbor":
+        refuse_for_harbor(
+            {
+                "--matrix": matrix,
+                "--repeat": repeat,
+                "--clock": clock,
+                "--no-network": offline,
+                "--keep": keep,
+                "--resume": resume,
+                "--artifacts": artefacts,
+            }
+        )
     from harbor_author.proof import Options, oracle_check, report
     from harbor_author.proof.progress import choose
 

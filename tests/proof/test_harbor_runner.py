@@ -82,3 +82,21 @@ def test_real_harbor_gives_the_same_verdict(author: AuthorRunner, tmp_path: Path
     assert [trial["reward"] for trial in result["trials"]] == [0.0, 1.0]
     receipt = json.loads((task.path / "proof.json").read_text())
     assert receipt["runner"] == {"name": "harbor", "environment": "docker"}
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--matrix",), "--matrix"),
+        (("--repeat", "5", "--no-network"), "--repeat and --no-network"),
+        (("--keep",), "--keep"),
+    ],
+)
+def test_what_harbor_would_not_run_is_refused(
+    author: AuthorRunner, tmp_path: Path, options: tuple[str, ...], named: str
+) -> None:
+    task = make_task(tmp_path)
+    ran = author("oracle-check", task.path, "--runner", "harbor", "--harbor", "true", *options)
+    assert ran.status == 2
+    assert f"{named}: not with --runner harbor" in " ".join(ran.err.split())
+    assert not (task.path / "proof.json").exists()
