@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from harbor_author.cli.common import author_command, json_option, print_json
-from harbor_author.output.text import printable
+from harbor_author.output.text import counted, printable
 from harbor_author.scaffold import import_suite
 
 
@@ -33,7 +33,7 @@ def command(directory: Path, dry_run: bool, as_json: bool) -> None:
             }
         )
         return
-    click.echo(f"{'Would write' if dry_run else 'Wrote'} {imported.path} for {imported.tasks} tasks")
+    click.echo(f"{'Would write' if dry_run else 'Wrote'} {imported.path} for {counted(imported.tasks, 'task')}")
     for note in imported.notes:
         click.echo(f"  {printable(note)}")
     if dry_run:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from harbor_author.proof import receipts
+from harbor_author.proof.verdict import Trial
 from harbor_author.scaffold import TaskRequest, new_task
 from harbor_author.suite import find_suite
 from tests.conftest import REPOSITORY
@@ -48,3 +50,24 @@ def test_outside_a_suite_nothing_is_collected(tmp_path: Path) -> None:
     (tmp_path / "tasks" / "H1-x").mkdir(parents=True)
     (tmp_path / "tasks" / "H1-x" / "task.toml").write_text("")
     assert run_pytest(tmp_path).returncode == 5
+
+
+@pytest.mark.slow
+def test_oracle_takes_a_current_receipt_and_says_when_there_is_no_engine(
+    suite_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for slug in ("proved", "unproved"):
+        new_task(find_suite(suite_root), TaskRequest(series="H", slug=slug))
+    task = next(task for task in find_suite(suite_root).tasks() if task.id == "H23")
+    trials = [Trial("untouched", "pass", 0.0, "0"), Trial("oracle", "pass", 1.0, "1")]
+    receipts.write_receipt(
+        task, receipts.gather_inputs(task, {}), trials, verdict="pass", cause=None, extra={}
+    )
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{suite_root}/nobody.sock")
+    done = run_pytest(suite_root, "--oracle")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "PASSED tasks/H23-proved/task.toml::oracle-check" in done.stdout
+    assert "FAILED tasks/H24-unproved/task.toml::oracle-check" in done.stdout
+    assert "no container engine answers at unix://" in done.stdout
+    assert "1 failed, 3 passed" in done.stdout
+    assert "Traceback" not in done.stdout
