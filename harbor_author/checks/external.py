@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -69,7 +69,10 @@ class Results:
     cut_short: bool = False
 
     def of(self, tool: str, data: bytes) -> tuple[ToolFault, ...]:
-        return self.faults.get(tool, {}).get(key_of(tool, data), ())
+        known = self.faults.get(tool, {})
+        if tool == "bash" and known.get(shape_of(data)) == ():
+            return ()
+        return known.get(key_of(tool, data), ())
 
 
 def key_of(tool: str, data: bytes) -> str:
@@ -87,6 +90,24 @@ def key_of(tool: str, data: bytes) -> str:
             rest = re.sub(rb"(?<![\w$@{/.-])/?[\w.]+(?:[-/.][\w.]+)+", b"/p", rest)
         data = head + b"\n" + rest
     return hashlib.sha256(data).hexdigest()[:32]
+
+
+#: A word that is just one to the shell's grammar. Behind a hyphen that begins a word stand the operators of `[[`.
+_WORD = re.compile(
+    rb"(?<!\w)(?<!\W-)(?!(?:if|then|else|elif|fi|case|esac|for|while|until|do|done|select|function|in|time|coproc|declare|"
+    rb"typeset|local|export|readonly|alias|eval|let)\b)[A-Za-z_]\w*"
+)
+
+
+def shape_of(data: bytes) -> str:
+    """Digest of a script with every plain word made the same: where bash finds no fault in one script of a shape, it
+    finds none in another. (A fault it would tell by its word, so each faulty script is asked about by itself.)
+
+    Here-documents end at a word, so scripts that have one share nothing.
+    """
+    if b"<<" in data:
+        return key_of("bash", data)
+    return "shape" + key_of("bash", _WORD.sub(b"w", data))
 
 
 class Run:
@@ -119,6 +140,9 @@ class Run:
         self._cache = VerdictCache()
         self._copies: tempfile.TemporaryDirectory[str] | None = None
         self._jobs: dict[str, tuple[subprocess.Popen[bytes], IO[bytes], dict[str, str]]] = {}
+        self._copied = 0
+        #: Scripts of one shape wait for the verdict on the first of them: its key -> (shape, the others).
+        self._alike: dict[str, tuple[str, dict[str, tuple[str, bytes]]]] = {}
         for tool, texts in wanted.items():
             self._start(tool, texts)
 
@@ -129,7 +153,28 @@ class Run:
             return
         known = self._cache.known(tool, program, _DRIVERS.get(tool, ""))
         self.results.faults[tool] = {key: known[key] for key in wanted if key in known}
-        names = self._copy(tool, {key: text for key, text in wanted.items() if key not in known})
+        texts = {key: text for key, text in wanted.items() if key not in known}
+        if tool == "bash":
+            texts = self._one_of_each_shape(texts, known)
+        self._ask(tool, program, texts)
+
+    def _one_of_each_shape(
+        self, texts: dict[str, tuple[str, bytes]], known: Mapping[str, tuple[ToolFault, ...]]
+    ) -> dict[str, tuple[str, bytes]]:
+        first: dict[str, str] = {}
+        for key, text in texts.items():
+            shape = shape_of(text[1])
+            if known.get(shape) == ():
+                self.results.faults["bash"][shape] = ()
+            elif shape in first:
+                self._alike[first[shape]][1][key] = text
+            else:
+                first[shape] = key
+                self._alike[key] = (shape, {})
+        return {key: texts[key] for key in first.values()}
+
+    def _ask(self, tool: str, program: str, texts: dict[str, tuple[str, bytes]]) -> None:
+        names = self._copy(tool, texts)
         if not names:
             return
         if tool == "bash":
@@ -160,15 +205,30 @@ class Run:
         if self._copies is None:
             self._copies = owned_folder("checks")
         names = {}
+        self._copied += 1
         for number, (key, (suffix, data)) in enumerate(texts.items()):
-            path = f"{self._copies.name}/{tool}-{number}{suffix}"
+            path = f"{self._copies.name}/{tool}-{self._copied}-{number}{suffix}"
             Path(path).write_bytes(data)
             names[path] = key
         return names
 
     def finish(self) -> Results:
         """Wait for the programs; one that hangs is ended, and said to have given no verdict."""
-        for tool, (process, output, names) in self._jobs.items():
+        self._collect()
+        faulty = [alike for key, alike in self._alike.items() if self.results.faults["bash"].get(key)]
+        rest = {key: text for _, others in faulty for key, text in others.items()}
+        program = find_program("bash")
+        if rest and program is not None:
+            self._ask("bash", program, rest)
+            self._collect()
+        if self._copies is not None:
+            self._copies.cleanup()
+        self._cache.save()
+        return self.results
+
+    def _collect(self) -> None:
+        jobs, self._jobs = self._jobs, {}
+        for tool, (process, output, names) in jobs.items():
             with output:
                 limit_s = _TIMEOUT_S + _TIMEOUT_A_FILE_S * len(names)
                 try:
@@ -186,12 +246,10 @@ class Run:
             if len(verdicts) < len(names):
                 self.results.cut_short = True
                 self.results.missing[tool] = f"{tool} gave no verdict on {len(names) - len(verdicts)} files"
+            for key in [key for key, faults in verdicts.items() if not faults and key in self._alike]:
+                verdicts[self._alike[key][0]] = ()
             self.results.faults[tool].update(verdicts)
             self._cache.add(tool, verdicts)
-        if self._copies is not None:
-            self._copies.cleanup()
-        self._cache.save()
-        return self.results
 
 
 def judge_modules(task: TaskFiles) -> list[str]:

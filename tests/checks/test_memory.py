@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -230,3 +231,45 @@ def _crash(apply: Callable) -> Callable:
         return apply(self, replace(rule, check=broken), files)  # type: ignore[type-var]
 
     return crashing
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("if true; then echo a; fi\n", "if true; then echo b; echo\n"),
+        ("[[ a -eq b ]]\n", "[[ a -xx b ]]\n"),
+        ("[[ (-f a) ]]\n", "[[ (-q a) ]]\n"),
+        ("declare a=(1 2)\n", "echo a=(1 2)\n"),
+        ("for a in b; do c; done\n", "for a on b; do c; done\n"),
+        ("for a in b; do c; done\n", "for 1a in b; do c; done\n"),
+        ("cat <<A\nfi\nA\n", "cat <<B\nfi\nA\nB\nfi\n"),
+        ("function a { b; }\n", "functions a { b; }\n"),
+        ("echo a-b\n", "echo a(b\n"),
+        ("x=a fi\n", "x=a; fi\n"),
+    ],
+)
+def test_scripts_that_bash_takes_differently_share_no_verdict(tmp_path: Path, one: str, other: str) -> None:
+    """bash is asked about one script of a shape; that must never pass for a faulty one, in either order."""
+    for number, texts in enumerate(((one, other), (other, one))):
+        tasks = []
+        for name, text in zip("ab", texts, strict=True):
+            draft = sound_task(tmp_path / str(number) / name)
+            draft.script("tests/helper.sh", f"#!/bin/bash\n# {number}\n{text}")
+            tasks.append(task_at(draft.root))
+        found = {Path(f.path).parts[-3] for f in validate(tasks, select=["shell-syntax"], jobs=1).findings}
+        wanted = {
+            name
+            for name, text in zip("ab", texts, strict=True)
+            if subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True, check=False).stderr
+        }
+        assert found == wanted, texts
+
+
+def test_each_faulty_script_of_a_shape_is_told_by_its_own_words(tmp_path: Path) -> None:
+    tasks = []
+    for name in ("amber", "basil", "cedar"):
+        draft = sound_task(tmp_path / name)
+        draft.script("tests/helper.sh", f"#!/bin/bash\necho {name} ) {name}\n")
+        tasks.append(task_at(draft.root))
+    found = validate(tasks, select=["shell-syntax"], jobs=1).findings
+    assert [Path(f.path).parts[-3] for f in found] == ["amber", "basil", "cedar"]
