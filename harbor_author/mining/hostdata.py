@@ -154,7 +154,7 @@ def load_host(name: str) -> Host:
         raise MiningError(f"there is no host '{name}'", hint=hint)
     try:
         document = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise MiningError(f"the host's data cannot be read: {error}", path=path) from None
     return _host(document, path)
 

@@ -242,6 +242,8 @@ def load_truth_document(path: Path) -> dict[str, Any]:
         raise TruthError(
             f"the ground truth is no JSON: {error.msg}", path=path, line=error.lineno, column=error.colno
         ) from error
+    except ValueError as error:  # of Python's own, as for an integer of more digits than it converts
+        raise TruthError("the ground truth holds a number that is too long", path=path) from error
     except RecursionError as error:
         raise TruthError("the ground truth is nested too deeply", path=path) from error
     try:

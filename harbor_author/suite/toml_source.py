@@ -117,6 +117,10 @@ def parse_toml(text: str, *, path: Path) -> TomlSource:
             if "escape" in message
             else "correct the syntax there",
         ) from error
+    except ValueError as error:  # of Python's own, as for an integer of more digits than it converts
+        raise SuiteError(
+            "holds a number that is too long", path=path, hint="a TOML integer has 64 bits: at most 19 digits"
+        ) from error
     except RecursionError as error:
         raise SuiteError("is nested too deeply", path=path, hint="flatten it") from error
     return TomlSource(document, _key_lines(text))

@@ -54,6 +54,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", COMMANDS, ids=lambda words: " ".join(words).encode("ascii", "replace").decode()
 )
