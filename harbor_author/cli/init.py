@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -45,4 +46,5 @@ def command(
         return
     for path in made:
         click.echo(f"Made {path}")
-    click.echo(f"\nNext:\n  author new --series H{'' if directory == Path() else f' --suite {directory}'}")
+    option = "" if directory == Path() else f" --suite {shlex.quote(str(directory))}"
+    click.echo(f"\nNext:\n  author new --series H{option}")

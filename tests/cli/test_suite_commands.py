@@ -30,6 +30,11 @@ def test_init_makes_a_suite_that_the_other_commands_find(author: AuthorRunner, t
     assert "exists already" in again.err
 
 
+def test_the_next_command_can_be_pasted(author: AuthorRunner, tmp_path: Path) -> None:
+    made = author("init", "my suite", "--name", "mine")
+    assert made.out.endswith("author new --series H --suite 'my suite'\n")
+
+
 def test_init_refuses_what_author_toml_cannot_hold_and_leaves_nothing(
     author: AuthorRunner, tmp_path: Path
 ) -> None:
