@@ -33,7 +33,9 @@ def command(directory: Path, dry_run: bool, as_json: bool) -> None:
             }
         )
         return
-    click.echo(f"{'Would write' if dry_run else 'Wrote'} {imported.path} for {counted(imported.tasks, 'task')}")
+    click.echo(
+        f"{'Would write' if dry_run else 'Wrote'} {imported.path} for {counted(imported.tasks, 'task')}"
+    )
     for note in imported.notes:
         click.echo(f"  {printable(note)}")
     if dry_run:
