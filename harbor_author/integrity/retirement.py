@@ -24,7 +24,9 @@ def retire(suite: Suite, id_: str, reason: str) -> list[Path]:
     """
     task_id = parse_task_id(id_)
     if task_id is None:
-        raise IntegrityError(f"{printable(id_)!r} is not the ID of a task", hint=_near(suite, id_, "write it as H23"))
+        raise IntegrityError(
+            f"{printable(id_)!r} is not the ID of a task", hint=_near(suite, id_, "write it as H23")
+        )
     reason = " ".join(reason.split())
     if not reason or not reason.isprintable():
         raise IntegrityError("a retirement needs a reason of one line", hint='--reason "the answer leaked"')
@@ -36,7 +38,9 @@ def retire(suite: Suite, id_: str, reason: str) -> list[Path]:
     manifest = suite.root / FILE_NAME
     entries = read_manifest(manifest)
     if task_id not in used_ids(suite) and id_ not in entries:
-        raise IntegrityError(f"there never was a task {id_}", hint=_near(suite, id_, "'author list' shows the tasks"))
+        raise IntegrityError(
+            f"there never was a task {id_}", hint=_near(suite, id_, "'author list' shows the tasks")
+        )
     task = next((task for task in suite.tasks() if task.id == id_), None)
     entries = retire_entries(entries, task, id_, reason)
     reap_siblings(suite.root)
