@@ -12,8 +12,8 @@ from harbor_author.checks import Finding, all_rules, validate
 from tests.checks.cases import CASES, Case
 from tests.checks.support import Draft, sound_suite, sound_task, suite_task, task_at
 
-for _theme in ("scripts", "judging", "hidden", "wide", "tasks", "environment", "suite"):
-    importlib.import_module(f"tests.checks.cases_{_theme}")
+for _path in sorted(Path(__file__).parent.glob("cases_*.py")):
+    importlib.import_module(f"tests.checks.{_path.stem}")
 
 Outcomes = Mapping[str, list[Finding]]
 
