@@ -73,3 +73,11 @@ def build_contexts(files: TaskFiles) -> dict[str, str]:
         if not folder.startswith("..") and not place.startswith("..") and files.is_file(place):
             found.setdefault(place, "" if folder == "." else folder + "/")
     return found
+
+
+def line_of(files: TaskFiles, path: str, needle: str) -> int | None:
+    """The first line that holds a text; YAML's own parse keeps no places."""
+    for number, line in enumerate(files.text(path).split("\n"), 1):
+        if needle in line:
+            return number
+    return None

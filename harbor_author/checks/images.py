@@ -6,7 +6,7 @@ import fnmatch
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harbor_author.checks.composefile import build_contexts
 from harbor_author.checks.context import TaskFiles
@@ -127,8 +127,16 @@ def _image(files: TaskFiles, path: str, dockerfile: Dockerfile) -> Image:
         elif instruction.op in ("COPY", "ADD"):
             copies += _copies(files, instruction, dockerfile, context, ignore, workdir)
         elif instruction.op == "RUN":
-            steps.append(Step(instruction, tuple(run_commands(instruction)), workdir, user))
+            commands = run_commands(_expanded(instruction, dockerfile))
+            steps.append(Step(instruction, tuple(commands), workdir, user))
     return Image(path, context, dockerfile, ignore, ignore_path, tuple(copies), tuple(steps), workdir, user)
+
+
+def _expanded(instruction: Instruction, dockerfile: Dockerfile) -> Instruction:
+    """The instruction with what ENV and ARG give to its shell."""
+    if "$" not in instruction.text or not dockerfile.args:
+        return instruction
+    return replace(instruction, text=dockerfile.expand(instruction.text))
 
 
 def run_commands(instruction: Instruction) -> list[Command]:

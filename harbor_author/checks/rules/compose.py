@@ -7,20 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from harbor_author.checks.composefile import composes, parsed, services
+from harbor_author.checks.composefile import composes, line_of, parsed, services
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.registry import rule
 
 _HARMLESS_CAPABILITIES = frozenset({"CHOWN", "NET_BIND_SERVICE", "SETGID", "SETUID"})
-
-
-def _line(files: TaskFiles, path: str, needle: str) -> int | None:
-    """The first line that holds a text; YAML's own parse keeps no places."""
-    for number, line in enumerate(files.text(path).split("\n"), 1):
-        if needle in line:
-            return number
-    return None
 
 
 def _list(value: Any) -> list[Any]:
@@ -56,17 +48,17 @@ def compose_fixed_name(files: TaskFiles) -> Iterator[Problem]:
     for path, name, service in services(files):
         if isinstance(service.get("container_name"), str) and "$" not in service["container_name"]:
             yield Problem(
-                f"service '{name}' has a fixed container_name", path, _line(files, path, "container_name")
+                f"service '{name}' has a fixed container_name", path, line_of(files, path, "container_name")
             )
     for path, document in composes(files):
         if isinstance(document.get("name"), str):
-            yield Problem("the project has a fixed name", path, _line(files, path, "name:"))
+            yield Problem("the project has a fixed name", path, line_of(files, path, "name:"))
         for kind in ("networks", "volumes"):
             table = document.get(kind)
             for key, value in table.items() if isinstance(table, dict) else ():
                 if isinstance(value, dict) and (value.get("name") or value.get("external")):
                     message = f"the {kind[:-1]} '{key}' has a name of its own on the machine: trials share it"
-                    yield Problem(message, path, _line(files, path, str(key)))
+                    yield Problem(message, path, line_of(files, path, str(key)))
 
 
 @rule(name="compose-host-port", pack="harbor", severity="error")
@@ -84,11 +76,11 @@ def compose_host_port(files: TaskFiles) -> Iterator[Problem]:
             published = _published(port)
             if published:
                 yield Problem(
-                    f"service '{name}' publishes port {published}", path, _line(files, path, str(published))
+                    f"service '{name}' publishes port {published}", path, line_of(files, path, str(published))
                 )
         if service.get("network_mode") == "host":
             yield Problem(
-                f"service '{name}' uses the machine's network", path, _line(files, path, "network_mode")
+                f"service '{name}' uses the machine's network", path, line_of(files, path, "network_mode")
             )
 
 
@@ -114,17 +106,17 @@ def compose_privileged(files: TaskFiles) -> Iterator[Problem]:
     """
     for path, name, service in services(files):
         if service.get("privileged") is True:
-            yield Problem(f"service '{name}' is privileged", path, _line(files, path, "privileged"))
+            yield Problem(f"service '{name}' is privileged", path, line_of(files, path, "privileged"))
         for key in ("pid", "ipc", "userns_mode", "uts"):
             if service.get(key) == "host":
                 yield Problem(
-                    f"service '{name}' shares the machine's {key}", path, _line(files, path, f"{key}:")
+                    f"service '{name}' shares the machine's {key}", path, line_of(files, path, f"{key}:")
                 )
 
 
 @rule(name="compose-additional-capabilities", pack="harbor", severity="warning", harbor=True)
 def compose_additional_capabilities(files: TaskFiles) -> Iterator[Problem]:
-    """A service gets capabilities beyond the engine's default ones.
+    """A service gets capabilities beyond the engine's default ones, devices, or less confinement.
 
     Why: SYS_ADMIN lets an agent mount and leave the container; cloud runners refuse such tasks.
     Bad: cap_add: [SYS_ADMIN]
@@ -132,11 +124,18 @@ def compose_additional_capabilities(files: TaskFiles) -> Iterator[Problem]:
     Fix: remove it, or say why in a suppression's reason.
     """
     for path, name, service in services(files):
+        for option in _list(service.get("security_opt")):
+            if re.search(r"unconfined|label[:=]disable|no-new-privileges[:=]false", str(option)):
+                message = f"service '{name}' gives up {str(option)[:60]}"
+                yield Problem(message, path, line_of(files, path, "security_opt"))
+        if _list(service.get("devices")):
+            message = f"service '{name}' needs a device of the machine"
+            yield Problem(message, path, line_of(files, path, "devices"))
         added = [str(item) for item in _list(service.get("cap_add"))]
         more = [item for item in added if item.removeprefix("CAP_") not in _HARMLESS_CAPABILITIES]
         if more:
             yield Problem(
-                f"service '{name}' gets {', '.join(more)[:80]}", path, _line(files, path, "cap_add")
+                f"service '{name}' gets {', '.join(more)[:80]}", path, line_of(files, path, "cap_add")
             )
 
 
@@ -173,7 +172,7 @@ def compose_external_bind_mount(files: TaskFiles) -> Iterator[Problem]:
             outside = posixpath.normpath(posixpath.join(folder, source)).startswith("..")
         if outside:
             message = f"service '{name}' mounts {source[:80]} of the machine"
-            yield Problem(message, path, _line(files, path, source))
+            yield Problem(message, path, line_of(files, path, source))
 
 
 @rule(name="compose-writable-bind-mount", pack="harbor", severity="error", harbor=True)
@@ -187,7 +186,7 @@ def compose_writable_bind_mount(files: TaskFiles) -> Iterator[Problem]:
     """
     for path, name, source, read_only in _mounts(files):
         if not read_only and not source.startswith(("/", "~", "$")):
-            yield Problem(f"service '{name}' may write to {source[:80]}", path, _line(files, path, source))
+            yield Problem(f"service '{name}' may write to {source[:80]}", path, line_of(files, path, source))
 
 
 @rule(name="compose-symlink-bind-mount", pack="harbor", severity="error", harbor=True)
@@ -203,7 +202,9 @@ def compose_symlink_bind_mount(files: TaskFiles) -> Iterator[Problem]:
         inside = posixpath.normpath(posixpath.join(posixpath.dirname(path), source))
         entry = files.entries.get(inside)
         if entry is not None and entry.kind == "link":
-            yield Problem(f"service '{name}' mounts the link {source[:80]}", path, _line(files, path, source))
+            yield Problem(
+                f"service '{name}' mounts the link {source[:80]}", path, line_of(files, path, source)
+            )
 
 
 @rule(name="compose-context-leak", pack="harbor", severity="error")
@@ -227,10 +228,10 @@ def compose_context_leak(files: TaskFiles) -> Iterator[Problem]:
             ".",
             "..",
         ):
-            yield Problem(f"service '{name}' is built from {context}", path, _line(files, path, context))
+            yield Problem(f"service '{name}' is built from {context}", path, line_of(files, path, context))
     for path, name, source, _ in _mounts(files):
         place = posixpath.normpath(posixpath.join(posixpath.dirname(path), source)) + "/"
         secrets = (*files.tests_prefixes, *files.solution_prefixes)
         inside = path.startswith("environment/") and not source.startswith(("/", "~", "$"))
         if inside and (place == "./" or place.startswith(secrets)):
-            yield Problem(f"service '{name}' mounts {source[:80]}", path, _line(files, path, source))
+            yield Problem(f"service '{name}' mounts {source[:80]}", path, line_of(files, path, source))

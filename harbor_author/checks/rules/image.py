@@ -129,18 +129,27 @@ def _lost_bits(files: TaskFiles) -> Iterator[tuple[Image, Command, str, str]]:
                 if command.name == "chmod":
                     made.update(posixpath.normpath(posixpath.join(workdir, w)) for w in command.operands[1:])
                     continue
+                if command.name in ("find", "xargs") and "chmod" in command.args:
+                    made.update(command.operands[:1] if command.name == "find" else ("/",))
+                    continue
                 if command.name == "cd" and command.operands:
                     workdir = posixpath.join(workdir, command.operands[0])
                 name = command.argv[0] if command.argv else ""
-                if "/" not in name or UNKNOWN in name:
+                if not name or UNKNOWN in name:
                     continue
                 place = posixpath.normpath(posixpath.join(workdir, name))
+                if "/" not in name:
+                    place = next((f"{f}/{name}" for f in _PATH if f"{f}/{name}" in places), "")
                 if place not in places or _chmodded(place, made):
                     continue
                 path, copy = places[place]
                 fault = "" if copy.mode else _mode_fault(files, path)
                 if fault:
                     yield image, command, path, fault
+
+
+#: Where a program is looked for that is called by its name alone.
+_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 
 
 def _chmodded(place: str, made: set[str]) -> bool:

@@ -255,6 +255,27 @@ def step_budget(files: TaskFiles) -> Iterator[Problem]:
             )
             yield Problem(message, path, *first)
 
+    yield from _longer_than_all(files, limit)
+
+
+#: The limit of one process or request in a judge's program, in seconds for Python and milliseconds for Node.js.
+_OWN_LIMIT = {
+    ".py": re.compile(r"\btimeout\s*=\s*(?P<number>\d{2,6}(?:\.\d+)?)\b(?!\s*[*/])"),
+    ".js": re.compile(r"\btimeout\s*:\s*(?P<number>\d[\d_]{3,9})\b(?!\s*[*/])"),
+}
+
+
+def _longer_than_all(files: TaskFiles, limit: float) -> Iterator[Problem]:
+    """A single step whose own limit lies above the verifier's: it can never be told from a hang."""
+    for suffix, pattern in _OWN_LIMIT.items():
+        for path, text in judge_texts(files, (".py",) if suffix == ".py" else _CODE):
+            for match in pattern.finditer(text):
+                span = float(match["number"].replace("_", "")) / (1 if suffix == ".py" else 1000)
+                if span > limit and not _in_comment(text, match.start()):
+                    message = f"this step may take {span:g} s alone, the verifier's limit is {limit:g} s"
+                    yield Problem(message, path, *_place(text, match.start()), severity="warning")
+                    break
+
 
 def _seconds(text: str) -> float:
     factor = {"s": 1, "m": 60, "h": 3600}.get(text[-1], 1)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem, Severity
 from harbor_author.checks.registry import rule
-from harbor_author.checks.script import Command
+from harbor_author.checks.script import Command, parse_script
 
 #: This machine, or a service of the task: its name has no dot.
 _LOCAL = re.compile(
@@ -148,7 +148,8 @@ def _severity(files: TaskFiles, what: str) -> Severity | None:
 
 
 _CODE_FETCH = re.compile(
-    r"""\b(?:requests\.(?:get|post|head|put|request)|urllib\.request\.urlopen|urlopen|httpx\.(?:get|post)|fetch|
+    r"""\b(?:requests\.(?:get|post|head|put|request)|urllib\.request\.urlopen|urlopen|httpx\.(?:get|post)|fetch|urlretrieve|
+    read_(?:csv|json|parquet|excel|table)|
     https?\.(?:get|request)|axios(?:\.(?:get|post))?)\(\s*f?["'`](?P<url>https?://[^"'`\s]+)""",
     re.VERBOSE,
 )
@@ -160,6 +161,8 @@ def _code_downloads(files: TaskFiles) -> Iterator[Problem]:
             if not entry.name.endswith((".py", ".mjs", ".js", ".cjs", ".ts")) or files.is_binary(entry.path):
                 continue
             text = files.text(entry.path)
+            if entry.name.endswith(".py"):
+                yield from _hub_downloads(files, entry.path, text)
             if "http" not in text:
                 continue
             for match in _CODE_FETCH.finditer(text):
@@ -172,6 +175,54 @@ def _code_downloads(files: TaskFiles) -> Iterator[Problem]:
                 message = f"network use while judging: {match['url'][:100]}"
                 severity = _severity(files, match["url"])
                 yield Problem(message, entry.path, line, match.start() - start + 1, severity=severity)
+
+
+#: What Hugging Face's libraries fetch by a repository's name.
+_HUB = re.compile(
+    r"\b(?P<call>load_dataset|snapshot_download|hf_hub_download|from_pretrained)\(\s*(?:repo_id\s*=\s*)?"
+    r"[\"'](?P<name>[A-Za-z0-9][\w.-]*/[\w.-]+)[\"']"
+)
+
+
+def _hub_downloads(files: TaskFiles, path: str, text: str) -> Iterator[Problem]:
+    if (
+        "HF_HUB_OFFLINE" in text
+        or "local_files_only" in text
+        or not re.search(r"huggingface_hub|datasets|transformers", text)
+    ):
+        return
+    for match in _HUB.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        message = f"network use while judging: {match['call']} of {match['name'][:80]}"
+        yield Problem(message, path, line, severity=_severity(files, "hub"))
+
+
+_LIST_INSTALL = re.compile(
+    r"""[\[(,]\s*["'](?P<tool>pip3?|npm|apt-get|apt|pnpm|cargo)["']\s*,\s*["']install["']"""
+)
+_LINE_INSTALL = re.compile(
+    r"""\b(?:os\.system|subprocess\.\w+|check_call|check_output|execSync|exec|run)\(\s*f?["'`](?P<line>[^"'`\n]{4,300})["'`]"""
+)
+
+
+def _code_installs(files: TaskFiles) -> Iterator[Problem]:
+    """Installs that the judge's programs start."""
+    for prefix in files.tests_prefixes:
+        for entry in files.files(prefix):
+            if not entry.name.endswith((".py", ".mjs", ".js", ".cjs")) or files.is_binary(entry.path):
+                continue
+            text = files.text(entry.path)
+            if "install" not in text:
+                continue
+            found = [(m.start(), f"{m['tool']} install") for m in _LIST_INSTALL.finditer(text)]
+            for match in _LINE_INSTALL.finditer(text):
+                commands = parse_script(match["line"]).commands
+                found += [(match.start(), what) for what in map(installs, commands) if what]
+            for offset, what in sorted(found)[:1]:
+                line = text.count("\n", 0, offset) + 1
+                if not text[text.rfind("\n", 0, offset) + 1 : offset].lstrip().startswith(("#", "//", "*")):
+                    message = f"installs while judging: {what[:100]}"
+                    yield Problem(message, entry.path, line, severity=_severity(files, what))
 
 
 @rule(name="verifier-runtime-install", pack="harbor", severity="error", harbor=True)
@@ -188,3 +239,4 @@ def verifier_runtime_install(files: TaskFiles) -> Iterator[Problem]:
     for path, (command, what, more) in _first_of_each(files, installs).items():
         message = f"installs while judging: {what[:100]}{more}"
         yield Problem(message, path, command.line, command.column, severity=_severity(files, what))
+    yield from _code_installs(files)

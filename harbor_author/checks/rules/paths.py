@@ -208,7 +208,9 @@ def swallowed_failure(files: TaskFiles) -> Iterator[Problem]:
         stops = re.search(
             r"(?:^|\n)\s*set\s+(?:-\w*e|-o\s+errexit)|^#!.*\s-\w*e|\btrap\b|\bexec\s+\d*>", script.source
         )
-        blind = path in outcomes(files) and outcomes(files)[path].end == {"positive"}
+        outcome = outcomes(files).get(path)
+        # That the reward is always the same, or never written, is told once.
+        blind = outcome is not None and (outcome.end == {"positive"} or not outcome.writes)
         for command in script.commands:
             if command.name not in INTERPRETERS:
                 continue

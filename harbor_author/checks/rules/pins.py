@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
+from harbor_author.checks.composefile import line_of, services
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.images import images
@@ -49,6 +50,19 @@ def _image_names(files: TaskFiles) -> Iterator[tuple[str, str, int | None]]:
             if not words or words[0].lower() in dockerfile.stage_names or words[0] == "scratch":
                 continue
             yield dockerfile.expand(words[0]), path, stage[0].line
+        for instruction in dockerfile.instructions:
+            source = dockerfile.expand(instruction.flags.get("from", ""))
+            if (
+                instruction.op == "COPY"
+                and source
+                and not source.isdigit()
+                and source.lower() not in dockerfile.stage_names
+            ):
+                yield source, path, instruction.line
+    for path, _, service in services(files):
+        given = service.get("image")
+        if isinstance(given, str) and given and "build" not in service:
+            yield given, path, line_of(files, path, given)
     for keys in (("environment",), ("verifier", "environment")):
         name = files.table(*keys).get("docker_image")
         if isinstance(name, str) and name:
@@ -82,8 +96,39 @@ def unpinned_python_dependency(files: TaskFiles) -> Iterator[Problem]:
         else:
             continue
         for package in packages:
-            if _PIP.fullmatch(package) and package not in ("pip", "setuptools", "wheel"):
+            if _floating(package):
                 yield Problem(f"{package} is installed without a version", path, command.line, command.column)
+    yield from _requirements(files)
+
+
+def _floating(package: str) -> bool:
+    if _BOUND.fullmatch(package):
+        return True
+    return _PIP.fullmatch(package) is not None and package not in ("pip", "setuptools", "wheel")
+
+
+#: A lower bound alone lets the version move; with an upper one its author thought of that.
+_BOUND = re.compile(r"[A-Za-z0-9][\w.-]*(?:\[[\w,.-]+\])?\s*(?:>=?|!=)[^=;@<]*")
+
+
+def _requirements(files: TaskFiles) -> Iterator[Problem]:
+    """Lists that `pip install -r` reads, where the context has them."""
+    told: set[str] = set()
+    for image in images(files):
+        for step in image.steps:
+            for command in step.commands:
+                for option, value in itertools.pairwise(command.args):
+                    name = value.rsplit("/", 1)[-1]
+                    path = f"{image.context}{name}"
+                    known = option in ("-r", "--requirement") and files.is_file(path) and path not in told
+                    if not known or command.name not in ("pip", "pip3", "uv", "python", "python3"):
+                        continue
+                    told.add(path)
+                    lines = [line.partition("#")[0].strip() for line in files.text(path).split("\n")]
+                    loose = [(n, word) for n, word in enumerate(lines, 1) if word and _floating(word)]
+                    if loose:
+                        more = f" and {len(loose) - 1} more" if len(loose) > 1 else ""
+                        yield Problem(f"{loose[0][1]}{more} without a version", path, loose[0][0])
 
 
 def _packages(words: list[str]) -> list[str]:
@@ -162,3 +207,8 @@ def platform_pinned(files: TaskFiles) -> Iterator[Problem]:
             platform = stage[0].flags.get("platform", "")
             if platform and "$" not in platform:
                 yield Problem(f"bound to {platform}", path, stage[0].line)
+    for path, name, service in services(files):
+        wanted = service.get("platform")
+        if isinstance(wanted, str) and wanted and "$" not in wanted:
+            message = f"service '{name}' is bound to {wanted}"
+            yield Problem(message, path, line_of(files, path, "platform:"))

@@ -9,7 +9,7 @@ from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.programs import COMMON
 from harbor_author.checks.registry import rule
-from harbor_author.checks.script import UNKNOWN, Command, parse_script
+from harbor_author.checks.script import UNKNOWN, Command, Script, parse_script
 
 
 def broad_pattern(pattern: str) -> bool:
@@ -34,9 +34,36 @@ def broad_kill(files: TaskFiles) -> Iterator[Problem]:
     """
     for path in (p for p in files.shell_scripts if not p.startswith("environment/")):
         for command in files.script(path).commands:
-            message = _kills_others(command)
+            message = _kills_others(command) or _kills_found(files.script(path), command)
             if message:
                 yield Problem(message, path, command.line, command.column)
+    for path, line, command, _ in _code_kills(files):
+        message = _kills_others(command)
+        if message:
+            yield Problem(message, path, line)
+
+
+#: How far up the statement is looked for in which a `pgrep` stands.
+_MAX_CLIMB = 12
+
+
+def _kills_found(script: Script, command: Command) -> str:
+    """`kill $(pgrep -f node)`, `ps | grep node | xargs kill`: the same as pkill, in more words."""
+    if command.name not in ("pgrep", "pidof", "grep", "egrep") or command.node is None:
+        return ""
+    patterns = [word for word in command.operands if UNKNOWN not in word]
+    if not patterns or not broad_pattern(patterns[0]):
+        return ""
+    node = command.node.parent
+    for _ in range(_MAX_CLIMB):
+        if node is None or node.type in ("program", "compound_statement", "do_group"):
+            return ""
+        text = script.slice(node)
+        listed = command.name in ("pgrep", "pidof") or re.match(r"ps\b", text)
+        if node.type in ("pipeline", "command") and listed and re.search(r"(?:^|\s)kill\s", text):
+            return f"broad kill: '{patterns[0]}' matches processes that this script did not start, its own shell too"
+        node = node.parent
+    return ""
 
 
 def _kills_others(command: Command) -> str:
@@ -74,10 +101,10 @@ def self_match_kill(files: TaskFiles) -> Iterator[Problem]:
             if _matches_itself(command.operands[-1:] or [""], command.shell_line):
                 message = "this pkill -f matches the `sh -c` line that it stands on, and ends its own shell"
                 yield Problem(message, path, command.line, command.column)
-    for prefix in files.tests_prefixes:
-        for entry in files.files(prefix):
-            if entry.name.endswith((".mjs", ".js", ".cjs", ".py")) and not files.is_binary(entry.path):
-                yield from _in_code(files, entry.path)
+    for path, line, command, whole in _code_kills(files):
+        itself = command.name == "pkill" and _full(command.args)
+        if itself and not _kills_others(command) and _matches_itself(command.operands[-1:], whole):
+            yield Problem("this pkill -f matches the shell line that it stands on", path, line)
 
 
 def _full(args: tuple[str, ...]) -> bool:
@@ -104,22 +131,17 @@ _SH_C = re.compile(
 )
 
 
-def _in_code(files: TaskFiles, path: str) -> Iterator[Problem]:
-    """The same in a judge: a string given to a shell that holds pkill."""
-
-    text = files.text(path)
-    if "pkill" not in text and "killall" not in text:
-        return
-    for match in [*_SHELL_CALL.finditer(text), *_SH_C.finditer(text)]:
-        line = text.count("\n", 0, match.start()) + 1
-        inner = re.sub(r"\$\{[^}]*\}|\{\w+\}", UNKNOWN, match["line"])
-        for command in parse_script(inner).commands:
-            broad = _kills_others(command)
-            if broad:
-                yield Problem(broad, path, line)
-            elif (
-                command.name == "pkill"
-                and _full(command.args)
-                and _matches_itself(command.operands[-1:], inner)
-            ):
-                yield Problem("this pkill -f matches the shell line that it stands on", path, line)
+def _code_kills(files: TaskFiles) -> Iterator[tuple[str, int, Command, str]]:
+    """(path, line, command, whole shell line) of what a judge's program gives to a shell to end processes."""
+    for prefix in files.tests_prefixes:
+        for entry in files.files(prefix):
+            if not entry.name.endswith((".mjs", ".js", ".cjs", ".py")) or files.is_binary(entry.path):
+                continue
+            text = files.text(entry.path)
+            if "pkill" not in text and "killall" not in text:
+                continue
+            for match in [*_SHELL_CALL.finditer(text), *_SH_C.finditer(text)]:
+                line = text.count("\n", 0, match.start()) + 1
+                inner = re.sub(r"\$\{[^}]*\}|\{\w+\}", UNKNOWN, match["line"])
+                for command in parse_script(inner).commands:
+                    yield entry.path, line, command, inner
