@@ -148,8 +148,6 @@ _PORT = re.compile(
     r"|\.listen\(\s*(?P<c>\d{4,5})\b"
     r"|\bPORT\s*=\s*[\"']?(?P<d>\d{4,5})\b"
 )
-
-
 _PORT_SIGNS = ("localhost:", "127.0.0.1:", "0.0.0.0:", "--port", ".listen(", "PORT")
 
 
@@ -258,7 +256,7 @@ def step_budget(files: TaskFiles) -> Iterator[Problem]:
     yield from _longer_than_all(files, limit)
 
 
-#: The limit of one process or request in a judge's program, in seconds for Python and milliseconds for Node.js.
+#: The limit of one process or request, in seconds for Python and milliseconds for Node.js.
 _OWN_LIMIT = {
     ".py": re.compile(r"\btimeout\s*=\s*(?P<number>\d{2,6}(?:\.\d+)?)\b(?!\s*[*/])"),
     ".js": re.compile(r"\btimeout\s*:\s*(?P<number>\d[\d_]{3,9})\b(?!\s*[*/])"),
@@ -267,13 +265,13 @@ _OWN_LIMIT = {
 
 def _longer_than_all(files: TaskFiles, limit: float) -> Iterator[Problem]:
     """A single step whose own limit lies above the verifier's: it can never be told from a hang."""
-    for suffix, pattern in _OWN_LIMIT.items():
-        for path, text in judge_texts(files, (".py",) if suffix == ".py" else _CODE):
+    for suffix, pattern, names in ((".py", _OWN_LIMIT[".py"], (".py",)), (".js", _OWN_LIMIT[".js"], _CODE)):
+        for path, text in judge_texts(files, names):
             for match in pattern.finditer(text):
                 span = float(match["number"].replace("_", "")) / (1 if suffix == ".py" else 1000)
                 if span > limit and not _in_comment(text, match.start()):
-                    message = f"this step may take {span:g} s alone, the verifier's limit is {limit:g} s"
-                    yield Problem(message, path, *_place(text, match.start()), severity="warning")
+                    what = f"this step may take {span:g} s alone, the verifier's limit is {limit:g} s"
+                    yield Problem(what, path, *_place(text, match.start()), severity="warning")
                     break
 
 
