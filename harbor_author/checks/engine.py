@@ -227,7 +227,7 @@ class _Work:
             line=problem.line,
             column=problem.column,
             message=printable(problem.message),
-            fix=printable(problem.fix or rule.fix.split("\n\n")[0].replace("\n", " ")),
+            fix=printable(problem.fix or rule.remedy),
         )
 
     def verdict(self, files: TaskFiles, chosen: Sequence[Rule], findings: list[Finding]) -> Verdict:
@@ -279,7 +279,7 @@ class _Work:
                 message = printable(f"[task] name '{verdict.name}' is also that of {other.name}")
                 label = printable(task.label)
                 found.append(
-                    Finding(label, rule.name, weight, path, verdict.name_line, None, message, rule.fix)
+                    Finding(label, rule.name, weight, path, verdict.name_line, None, message, rule.remedy)
                 )
         return found
 
@@ -313,7 +313,7 @@ class _Work:
                 label = printable(item.task or place.name)
                 weight = plan.severity.get(rule.name, rule.severity)
                 found.append(
-                    Finding(label, rule.name, weight, printable(str(place)), None, None, message, rule.fix)
+                    Finding(label, rule.name, weight, printable(str(place)), None, None, message, rule.remedy)
                 )
         return found
 

@@ -55,6 +55,12 @@ class Rule:
     good: str
     fix: str
 
+    @property
+    def remedy(self) -> str:
+        """The first paragraph of `fix` as one clause, as it stands below a finding."""
+        text = " ".join(self.fix.split("\n\n")[0].split())
+        return text[0].lower() + text[1:].removesuffix(".")
+
 
 _RULES: dict[str, Rule] = {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from pathlib import Path
 
 from harbor_author.checks import Finding, Report
@@ -33,7 +34,7 @@ def render(report: Report, *, base: Path, colour: bool) -> str:
 
     lines: list[str] = []
     current = None
-    for finding in report.findings:
+    for finding, after in zip_longest(report.findings, report.findings[1:]):
         if finding.task != current:
             if lines:
                 lines.append("")
@@ -41,12 +42,17 @@ def render(report: Report, *, base: Path, colour: bool) -> str:
             lines.append(paint(finding.task, "1"))
         weight = paint(finding.severity, _COLOURS[finding.severity])
         lines.append(f"  {place(finding, base)}: {weight}: {finding.rule}: {finding.message}")
-        if finding.fix:
+        # One remedy stands once below all that it is for.
+        if finding.fix and (after is None or _remedy(after) != _remedy(finding)):
             lines.append(f"    fix: {finding.fix}")
     if lines:
         lines.append("")
     lines.append(summary_line(report))
     return "\n".join(lines)
+
+
+def _remedy(finding: Finding) -> tuple[str, str, str | None]:
+    return finding.task, finding.rule, finding.fix
 
 
 def summary_line(report: Report) -> str:

@@ -149,7 +149,7 @@ def known_bases(task: Task) -> list[str]:
     dockerfile = task.path / "environment" / "Dockerfile"
     try:
         if dockerfile.is_file():
-            return base_names(dockerfile.read_text(errors="replace"))
+            return base_names(read_plain(dockerfile).decode("utf-8", "replace"))
         image = load_config(task.path).environment.docker_image
     except (ProofError, OSError):
         return []

@@ -16,7 +16,7 @@ from harbor_author.scoring.files import read_report
 from harbor_author.scoring.grading import Grade, Grader, passages, shortened
 from harbor_author.scoring.text import ItemText
 from harbor_author.scoring.truth import KeywordList, TruthFinding, load_truth_document, read_truth
-from harbor_author.suite import Task, find_citations, parse_toml
+from harbor_author.suite import Task, find_citations, parse_toml, read_plain
 
 DEFAULT_FLOOR = 20.0
 #: A near miss is told for at most so many passages a finding.
@@ -207,7 +207,11 @@ def _confusion(ids: Sequence[str], outcomes: Sequence[Outcome]) -> Iterator[Conf
 
 def _stale_prompt(task: Task, prompt: Path) -> Iterator[Weakness]:
     instruction = task.path / "instruction.md"
-    if prompt.is_file() and instruction.is_file() and prompt.read_bytes() != instruction.read_bytes():
+    try:
+        stale = read_plain(prompt) != read_plain(instruction)
+    except OSError:
+        return  # one of them is not there, or is no file; that is not for this check to say
+    if stale:
         yield Weakness("stale-prompt", "", "tests/prompt.md is not the instruction any more; copy it again")
 
 

@@ -2,7 +2,13 @@
 
 from harbor_author.suite.cards import CARD_ID, Card, CardFile, CardProblem, CardSet, load_cards
 from harbor_author.suite.citations import Citation, find_citations
-from harbor_author.suite.contract import CONTRACT_MARKER, contract_block, contract_gaps, without_fences
+from harbor_author.suite.contract import (
+    CONTRACT_MARKER,
+    contract_block,
+    contract_gaps,
+    has_contract,
+    without_fences,
+)
 from harbor_author.suite.errors import SuiteError
 from harbor_author.suite.ids import (
     TaskId,
@@ -54,6 +60,7 @@ __all__ = [
     "find_suite",
     "find_suite_or_none",
     "gaps",
+    "has_contract",
     "load_cards",
     "load_settings",
     "next_id",

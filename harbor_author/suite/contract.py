@@ -123,6 +123,13 @@ def contract_gaps(text: str, mode: str) -> list[str]:
     return gaps
 
 
+def has_contract(text: str, mode: str) -> bool:
+    """Whether the instruction holds any part of the contract: its marker, or a clause of the mode."""
+    body = without_fences(text)
+    folded = re.sub(r"\s+", " ", body)
+    return CONTRACT_MARKER in body or any(clause.holds(folded) for clause in (*_CLAUSES, *_BOUNDARIES[mode]))
+
+
 _BLOCK_EN = """\
 ## Working agreement ({marker})
 

@@ -109,6 +109,11 @@ def no_contract(t: Draft) -> None:
     t.write("instruction.md", SUITE_INSTRUCTION)
 
 
+@bad("invalid-task-files", inside=True, where="instruction.md", line=1)
+def no_instruction(t: Draft) -> None:
+    t.write("instruction.md", "\n")
+
+
 @bad("contract-incomplete", inside=True)
 def contract_of_another_mode(t: Draft) -> None:
     t.write("instruction.md", f"{SUITE_INSTRUCTION}\n{contract_block('readonly')}")

@@ -70,6 +70,19 @@ def test_network_of_a_shared_judge_is_a_warning(outcomes: Outcomes) -> None:
     assert {f.severity for f in outcomes["judging-download_without_a_network"]} == {"error"}
 
 
+def test_what_is_missing_as_a_whole_is_told_once(outcomes: Outcomes) -> None:
+    (contract,) = outcomes["suite-no_contract"]
+    assert contract.message == "the contract BENCHMARK-AUTH-v1 (mutable) is missing"
+    (empty,) = outcomes["suite-no_instruction"]
+    assert empty.fix == "write what the agent is to do, with which files, and what it shall leave behind"
+
+
+def test_remedies_are_clauses(outcomes: Outcomes) -> None:
+    """As every error of ours has them: in lower case, without a stop."""
+    given = {f.fix or "" for findings in outcomes.values() for f in findings}
+    assert [fix for fix in given if not fix or fix[0].isupper() or fix.endswith(".")] == []
+
+
 def test_every_rule_has_a_fault_and_a_near_miss() -> None:
     faulty = {case.rule for case in CASES if case.expected and case.rule in case.expected}
     missed = {case.rule for case in CASES if case.rule not in case.expected}

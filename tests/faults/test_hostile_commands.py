@@ -32,7 +32,7 @@ PLACES += [
 ]
 COMMANDS = [
     ["list"], ["next-id"], ["validate"], ["fix", "--dry-run"], ["sync", "--check"], ["manifest", "--check"], ["report"],
-    ["proof", "check"], ["publish", "H1"], ["rename", "H1", "H900-x", "--dry-run"],
+    ["proof", "check"], ["publish", "H1"], ["vendor", "--check"], ["rename", "H1", "H900-x", "--dry-run"],
 ]  # fmt: skip
 
 

@@ -180,6 +180,23 @@ def test_text_groups_by_task_and_ends_in_one_line() -> None:
     ]
 
 
+def test_one_remedy_stands_once_below_all_that_it_is_for() -> None:
+    def note(line: int, fix: str) -> Finding:
+        return Finding("H23", "placeholder", "note", "/a/README.md", line, None, "still to be written", fix)
+
+    report = Report((note(1, "write it"), note(2, "write it"), note(3, "ask"), note(4, "write it")), ("H23",))
+    lines = findings_text.render(report, base=BASE, colour=False).split("\n")
+    assert [line.strip() for line in lines[1:8]] == [
+        "/a/README.md:1: note: placeholder: still to be written",
+        "/a/README.md:2: note: placeholder: still to be written",
+        "fix: write it",
+        "/a/README.md:3: note: placeholder: still to be written",
+        "fix: ask",
+        "/a/README.md:4: note: placeholder: still to be written",
+        "fix: write it",
+    ]
+
+
 def test_colour_adds_escapes_and_nothing_else() -> None:
     import re
 

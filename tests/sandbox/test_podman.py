@@ -8,6 +8,7 @@ import resource
 import shutil
 import subprocess
 import tarfile
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,13 +33,14 @@ def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     files = min(resource.getrlimit(resource.RLIMIT_NOFILE)[1], 1024)
     limits.write_text(f'[containers]\ndefault_ulimits = ["nofile={files}:{files}", "nproc=1024:1024"]\n')
     environ = {**os.environ, "CONTAINERS_CONF": str(limits)}
-    command = ["podman", "--root", str(folder / "store"), "--runroot", str(folder / "run")]
+    short = tempfile.mkdtemp(prefix="pm-", dir="/tmp")  # Podman takes no more than 50 characters here
+    command = ["podman", "--root", str(folder / "store"), "--runroot", short]
     archive = folder / "image.tar"
     _pack_image(archive)
     imported = _try([*command, "import", str(archive), IMAGE], environ)
     fault = imported or _try([*command, "run", "--rm", "--network", "none", IMAGE, "/bin/true"], environ)
     if fault:
-        _remove_store(command, environ)
+        _remove_store(command, environ, short)
         pytest.skip(f"podman cannot start a container here: {fault}")
     socket = folder / "podman.sock"
     service = subprocess.Popen(
@@ -60,7 +62,7 @@ def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         patch.undo()
         service.terminate()
         service.wait()
-        _remove_store(command, environ)
+        _remove_store(command, environ, short)
 
 
 def _try(command: list[str], environ: dict[str, str]) -> str:
@@ -69,11 +71,12 @@ def _try(command: list[str], environ: dict[str, str]) -> str:
     return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["it failed"])[-1]
 
 
-def _remove_store(command: list[str], environ: dict[str, str]) -> None:
+def _remove_store(command: list[str], environ: dict[str, str], run_root: str) -> None:
     subprocess.run(
         [*command, "rm", "--all", "--force", "--time", "0"], env=environ, capture_output=True, check=False
     )
     subprocess.run([*command, "rmi", "--all", "--force"], env=environ, capture_output=True, check=False)
+    shutil.rmtree(run_root, ignore_errors=True)
 
 
 def _pack_image(path: Path) -> None:

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from harbor_author.checks.context import TaskFiles
 from harbor_author.checks.findings import Problem
 from harbor_author.checks.registry import rule
-from harbor_author.suite import contract_gaps, without_fences
+from harbor_author.suite import contract_gaps, has_contract, without_fences
+
+_WHOLE = "put the block of the task's mode in; 'author fix' does it"
 
 
 @rule(name="contract-incomplete", pack="suite", severity="error")
@@ -24,7 +26,12 @@ def contract_incomplete(files: TaskFiles) -> Iterator[Problem]:
         return
     for path in files.instructions:
         text = files.text(path)
+        if not text.strip():
+            continue  # an empty instruction has a finding of its own
         marker = files.suite.settings.contract
+        if not has_contract(text, files.mode):
+            yield Problem(f"the contract {marker} ({files.mode}) is missing", path, fix=_WHOLE)
+            continue
         gaps = contract_gaps(text, files.mode)
         body = without_fences(text)
         line = body.count("\n", 0, body.find(marker)) + 1 if marker in body else None

@@ -32,6 +32,12 @@ _MISSPELT = {
 }
 
 
+_SET = "write schema_version, [task] name, [agent] timeout_sec and [verifier] timeout_sec"
+_JUDGE = "write the judge, which puts a number into /logs/verifier/reward.txt"
+_SOLVE = "write the steps that solve the task"
+_TELL = "write what the agent is to do, with which files, and what it shall leave behind"
+
+
 @rule(name="invalid-task-files", pack="harbor", severity="error", harbor=True)
 def invalid_task_files(files: TaskFiles) -> Iterator[Problem]:
     """A file that Harbor needs is missing, empty or in the wrong place.
@@ -45,7 +51,7 @@ def invalid_task_files(files: TaskFiles) -> Iterator[Problem]:
     if not files.is_file("task.toml"):
         yield from _missing(files, "task.toml", "without it this directory is no task, and Harbor drops it")
     elif not files.text("task.toml").strip() and "task.toml" not in files.unreadable:
-        yield Problem("task.toml is empty: it sets neither a name nor a time limit", "task.toml", 1)
+        yield Problem("task.toml is empty: it sets neither a name nor a time limit", "task.toml", 1, fix=_SET)
     environment = files.table("environment")
     windows = str(environment.get("os", "")).lower() == "windows"
     image = environment.get("docker_image")
@@ -62,7 +68,12 @@ def invalid_task_files(files: TaskFiles) -> Iterator[Problem]:
     for prefix in files.solution_prefixes:
         path = f"{prefix}solve{suffix}"
         if files.is_file(path) and not files.text(path).strip() and path not in files.unreadable:
-            yield Problem("the solution is empty: the oracle would do nothing", path, 1)
+            yield Problem(
+                "the solution is empty: the oracle would do nothing",
+                path,
+                1,
+                fix=_SOLVE,
+            )
 
 
 def _missing(files: TaskFiles, path: str, why: str) -> Iterator[Problem]:
@@ -85,7 +96,7 @@ def _instructions(files: TaskFiles) -> Iterator[Problem]:
         if not files.is_file(path):
             yield from _missing(files, path, "the agent would be told nothing")
         elif not files.agent_text(path).strip() and path not in files.unreadable:
-            yield Problem("the instruction is empty: the agent would be told nothing", path, 1)
+            yield Problem("the instruction is empty: the agent would be told nothing", path, 1, fix=_TELL)
 
 
 def _test_scripts(files: TaskFiles, suffix: str) -> Iterator[Problem]:
@@ -109,7 +120,7 @@ def _test_scripts(files: TaskFiles, suffix: str) -> Iterator[Problem]:
         yield from _missing(files, root, "nothing judges the task")
     for path in [root, *(f"steps/{name}/tests/test{suffix}" for name in files.steps)]:
         if files.is_file(path) and not files.text(path).strip() and path not in files.unreadable:
-            yield Problem("the test script is empty: no reward would be written", path, 1)
+            yield Problem("the test script is empty: no reward would be written", path, 1, fix=_JUDGE)
         folder = path.rsplit("/", 1)[0]
         ignored = f"{folder}/.harborignore"
         if files.is_file(path) and files.is_file(ignored):

@@ -53,8 +53,9 @@ def placeholder(files: TaskFiles) -> Iterator[Problem]:
         for number, line in enumerate(text.split("\n"), 1):
             match = _PLACEHOLDER.search(line)
             if match is not None:
+                asked = line[match.start() :].strip()
                 yield Problem(
-                    f"still to be written: {line[match.start() :].strip()[:100]}",
+                    f"still to be written: {asked if len(asked) <= 100 else asked[:99].rstrip() + '…'}",
                     entry.path,
                     number,
                     match.start() + 1,
