@@ -122,5 +122,7 @@ def test_an_image_that_is_not_here_is_none(docker: Engine) -> None:
 
 def test_no_engine_is_one_sentence_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
-    with pytest.raises(EngineUnavailableError, match=r"(?s)no container engine answers.*fix: DOCKER_HOST names it"):
+    with pytest.raises(
+        EngineUnavailableError, match=r"(?s)no container engine answers.*fix: DOCKER_HOST names it"
+    ):
         connect()
