@@ -22,7 +22,8 @@ _ROOT = ("", "0", "root", "0:0", "root:root")
 _NOT_UNPACKED = 125
 _NOT_UNPACKED_WORD = "harbor-author: not unpacked\n"
 _UNPACK_AND_RUN = (
-    f"tar -xf - -C / 2>/dev/null || {{ echo '{_NOT_UNPACKED_WORD.strip()}'; exit {_NOT_UNPACKED}; }}; "
+    f"tar -xf - -C / 2>/dev/null || {{ echo '{_NOT_UNPACKED_WORD.strip()}'; command -p cat >/dev/null; "
+    f"exit {_NOT_UNPACKED}; }}; "
     'exec bash -c "$0" </dev/null'
 )
 #: What is read along with a command's end: more of it is read by requests of its own.
@@ -197,7 +198,9 @@ class Session:
         mark = uuid.uuid4().hex
         script = (
             f"{{ rm -f -- {shlex.join(remove)} && command -p tar -xf - -C / 2>/dev/null || "
-            f"{{ echo '{_NOT_UNPACKED_WORD.strip()}'; exit {_NOT_UNPACKED}; }}; unset SHLVL; "
+            # What is still being sent is read to its end: a stream that breaks loses what was printed.
+            f"{{ echo '{_NOT_UNPACKED_WORD.strip()}'; command -p cat >/dev/null; exit {_NOT_UNPACKED}; }}; "
+            "unset SHLVL; "
             f'bash -c "$1" </dev/null; c=$?; echo; echo {mark}; {probe.strip()}\necho; echo {mark}; '
             f"command -p tar -cf - -C / {shlex.quote(read.strip('/'))} 2>/dev/null | "
             f"command -p head -c {_READ_BYTES} | command -p base64; exit $c; }}\n"
@@ -212,7 +215,7 @@ class Session:
             stdin=sent,
             output_limit_bytes=3 * _READ_BYTES,
         )
-        if result.exit_code == _NOT_UNPACKED and result.output.endswith(_NOT_UNPACKED_WORD):
+        if result.exit_code == _NOT_UNPACKED and mark not in result.output:
             archive.seek(0)
             self.engine.put(self.container, "/", archive)
             return None

@@ -50,11 +50,12 @@ host_tools() {
   note "git $(git --version | cut -d' ' -f3), node $(node --version)"
 }
 
-# For the tests of what a person sees in a browser.
+# For the tests of what a person sees in a browser, and of a judge under another clock.
 browser() {
   local missing=()
   command -v chromium >/dev/null || missing+=(chromium)
   command -v chromedriver >/dev/null || missing+=(chromium-driver)
+  compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || missing+=(libfaketime)
   ((${#missing[@]} == 0)) || apt_install "${missing[@]}"
   note "$(chromium --version 2>/dev/null | cut -d' ' -f1-2)"
 }
