@@ -24,7 +24,7 @@ HOME = "/home/you"
 _BLOCK = re.compile(r"^```(sh|console)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _COMMIT_DATE = "2026-11-30T09:00:00+0000"
 _VARIES = (
-    (re.compile(r"\b\d+(?:\.\d+)? (?:s|min)\b"), "TIME"),
+    (re.compile(r"\b\d+(?:\.\d+)? (?:ms|s|min)\b"), "TIME"),
     (re.compile(r"\b(?:sha256:)?[0-9a-f]{7,64}\b"), "DIGEST"),
     (re.compile(r"\b20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?)?"), "DATE"),
     (re.compile(r"\bauthor \d+\.\d+\.\d+\S*"), "author VERSION"),
