@@ -91,6 +91,8 @@ class Pool:
                 self._running -= 1
                 self._taken_mb -= job.memory_mb
                 self._error = self._error or error
+                # At once, for this thread may come to the queue again before the waiting one does.
+                self._stopped = self._stopped or error is not None
                 self._changed.notify_all()
 
     def _take(self) -> Job | None:

@@ -53,6 +53,20 @@ def test_memory_is_not_overcommitted_but_a_job_too_large_runs_alone() -> None:
     assert all(total <= 1000 or total == 5000 for total in most)
 
 
+def test_after_an_error_no_further_job_is_begun() -> None:
+    made, begun = pool(jobs=1), []
+
+    def fail() -> None:
+        raise KeyboardInterrupt
+
+    made.add(Job(fail))
+    for number in range(1000):
+        made.add(Job(lambda number=number: begun.append(number)))
+    with pytest.raises(KeyboardInterrupt):
+        made.run()
+    assert begun == []
+
+
 def test_an_error_of_a_job_ends_the_pool_with_it() -> None:
     made = pool()
 
