@@ -84,10 +84,9 @@ def rename_task(suite: Suite, task: Task, target: str, *, dry_run: bool = False)
     result = Renaming(old, new, final, mentions, receipt)
     if dry_run:
         return result
-    staging = suite.tasks_dir / f".{new.id}.new"
     reap_siblings(suite.tasks_dir)
     try:
-        with staging_directory(suite.tasks_dir, new.id):
+        with staging_directory(suite.tasks_dir, new.id) as staging:
             shutil.copytree(
                 task.path, staging, ignore=lambda _, names: {_RECEIPT} & set(names), dirs_exist_ok=True
             )
@@ -95,7 +94,6 @@ def rename_task(suite: Suite, task: Task, target: str, *, dry_run: bool = False)
                 (staging / name).write_bytes(data)
             staging.rename(final)
     except OSError as error:
-        shutil.rmtree(staging, ignore_errors=True)
         # copytree gathers its faults in an error that has no cause of its own.
         causes = error.args[0] if isinstance(error, shutil.Error) else ()
         cause = error.strerror or "; ".join(sorted({str(one[2]) for one in causes}))
@@ -104,9 +102,6 @@ def rename_task(suite: Suite, task: Task, target: str, *, dry_run: bool = False)
             path=error.filename or final,
             hint="the old task is untouched",
         ) from error
-    except BaseException:
-        shutil.rmtree(staging, ignore_errors=True)
-        raise
     # Out of sight in one step, then away: an interruption leaves no half of it under its name.
     aside = temporary_sibling(task.path)
     task.path.rename(aside)

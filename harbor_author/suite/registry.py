@@ -113,10 +113,7 @@ def reserve_task(suite: Suite, series: str, slug: str, *, remotes: bool = False)
             _remove_orphans(suite.tasks_dir)
             number = next_number(series, [*elsewhere, *_directory_ids(suite)])
             name = TaskName(series, number, slug)
-            staging = suite.tasks_dir / f".{name.id}.new"
-            staging.mkdir()
-            lock = os.open(staging, os.O_RDONLY)
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            staging, lock = _hold(suite.tasks_dir, name.id)
     except OSError as error:
         raise SuiteError(
             f"cannot make a task here: {error.strerror}",
@@ -144,21 +141,30 @@ def reserve_task(suite: Suite, series: str, slug: str, *, remotes: bool = False)
 
 @contextlib.contextmanager
 def staging_directory(tasks_dir: Path, task_id: str) -> Iterator[Path]:
-    """Make `tasks/.<ID>.new` and hold it while the block runs, which renames or removes it. What the dead left goes.
+    """Make `tasks/.<ID>.new` and hold it while the block runs, which renames it; when that raises, it is removed.
 
     Raises:
         OSError: it is there already, and held; or it cannot be made.
     """
     with _locked(tasks_dir):
         _remove_orphans(tasks_dir)
-        staging = tasks_dir / f".{task_id}.new"
-        staging.mkdir()
-        lock = os.open(staging, os.O_RDONLY)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        staging, lock = _hold(tasks_dir, task_id)
     try:
         yield staging
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
     finally:
         os.close(lock)
+
+
+def _hold(tasks_dir: Path, task_id: str) -> tuple[Path, int]:
+    """A fresh staging directory, and a descriptor that keeps others from taking it for a dead process's."""
+    staging = tasks_dir / f".{task_id}.new"
+    staging.mkdir()
+    lock = os.open(staging, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return staging, lock
 
 
 @contextlib.contextmanager
@@ -194,20 +200,18 @@ def _sync_tree(directory: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     files = [path for path in directory.rglob("*") if path.is_file() and not path.is_symlink()]
-    if (
-        len(files) <= _FEW
-    ):  # starting threads would take longer, and may hang where there is no memory for them
-        for file in files:
-            _sync_file(file)
-        return
-    # Side by side: a file system commits what waits together, and a task cut from a repository has thousands.
-    try:
-        with ThreadPoolExecutor(16) as pool:
-            for _ in pool.map(_sync_file, files):
-                pass
-    except RuntimeError:  # no room for threads
-        for file in files:
-            _sync_file(file)
+    # Side by side: a file system commits what waits together, and a task cut from a repository has thousands. For
+    # a few, starting threads would take longer, and may hang where there is no memory for them.
+    if len(files) > _FEW:
+        try:
+            with ThreadPoolExecutor(16) as pool:
+                for _ in pool.map(_sync_file, files):
+                    pass
+            return
+        except RuntimeError:  # no room for threads
+            pass
+    for file in files:
+        _sync_file(file)
 
 
 def _sync_file(path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -72,6 +73,21 @@ def test_a_dry_run_changes_nothing(suite_root: Path, task_dir: Path) -> None:
     assert result.mentions
     assert {path: path.read_bytes() for path in task_dir.rglob("*") if path.is_file()} == before
     assert [path.name for path in (suite_root / "tasks").iterdir()] == ["H23-old-one"]
+
+
+def test_a_task_that_another_process_is_making_is_not_touched(suite_root: Path, task_dir: Path) -> None:
+    theirs = suite_root / "tasks" / ".H23.new"
+    theirs.mkdir()
+    (theirs / "task.toml").write_text("of another process\n")
+    held = os.open(theirs, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(ScaffoldError):
+            rename(suite_root, "new-one")
+    finally:
+        os.close(held)
+    assert (theirs / "task.toml").read_text() == "of another process\n"
+    assert task_dir.is_dir()
 
 
 @pytest.mark.parametrize(
