@@ -125,10 +125,14 @@ def _history(t: Draft, fixed: bool) -> None:
         t.git("spare", "checkout", "-q", "main")
 
 
-def _archived(t: Draft) -> None:
+def _archived(t: Draft, *further: str) -> None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         archive.add(t.root / "spare", "repo")
+        for name in further:
+            info = tarfile.TarInfo(name)
+            info.size = 4
+            archive.addfile(info, io.BytesIO(b"odd\n"))
     _drop(t)
     t.write("environment/data/repo.tar.gz", buffer.getvalue())
 
@@ -143,6 +147,12 @@ def _drop(t: Draft) -> None:
 def history_in_an_archive(t: Draft) -> None:
     _history(t, fixed=True)
     _archived(t)
+
+
+@bad("git-history-leak", where="environment/data/repo.tar.gz")
+def history_in_an_archive_of_names_that_collide(t: Draft) -> None:
+    _history(t, fixed=True)
+    _archived(t, "repo/.git/refs", "repo/.git/HEAD/below", "repo/.git/" + "long" * 80)
 
 
 @near("git-history-leak")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 from harbor_author.checks import gitstate
@@ -84,8 +85,11 @@ def _archived(path: str, inside: list[tuple[str, bytes]]) -> Iterator[Problem]:
                 parts = PurePosixPath(name).parts
                 if not parts or parts[0] not in _OF_GIT or ".." in parts or name.startswith("/"):
                     continue
-                (target / name).parent.mkdir(parents=True, exist_ok=True)
-                (target / name).write_bytes(content)
+                with suppress(
+                    OSError, ValueError
+                ):  # a name that is a folder elsewhere, too long, or none at all
+                    (target / name).parent.mkdir(parents=True, exist_ok=True)
+                    (target / name).write_bytes(content)
             found = gitstate.history(target)
         if found is not None:
             yield from _told(path, f"the git folder {folder or '.'} in this archive", found)
