@@ -23,6 +23,7 @@ from harbor_author.checks.checkout import git_dir
 from harbor_author.checks.context import READ_LIMIT, TaskFiles
 from harbor_author.checks.findings import Finding, Verdict
 from harbor_author.checks.tree import walk
+from harbor_author.integrity.cache import cache_path, keep_json, load_json
 from harbor_author.suite import Suite, Task
 
 _LIMIT = 5_000
@@ -43,16 +44,12 @@ class Memory:
     """The verdicts of earlier runs; losing them costs time and nothing else."""
 
     def __init__(self) -> None:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        self._path = Path(base) / "harbor-author" / "verdicts-1.json"
+        self._path = cache_path("verdicts-1.json")
         self._known = self._load()
         self._fresh: dict[str, Any] = {}
 
     def _load(self) -> dict[str, Any]:
-        try:
-            known = json.loads(self._path.read_bytes())
-        except (OSError, ValueError, RecursionError):
-            return {}
+        known = load_json(self._path)
         return known if isinstance(known, dict) else {}
 
     def knows(self, ground: str) -> bool:
@@ -82,18 +79,9 @@ class Memory:
     def save(self) -> None:
         if not self._fresh:
             return
-        import tempfile
-
         # Another run may have saved meanwhile.
         kept = {**self._load(), **self._fresh}
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=self._path.parent)
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as stream:
-                json.dump(dict(list(kept.items())[-_LIMIT:]), stream, separators=(",", ":"))
-            Path(name).replace(self._path)
-        except OSError:
-            return
+        keep_json(self._path, dict(list(kept.items())[-_LIMIT:]))
 
 
 def ground(task: Task, owner: Suite | None, options: Mapping[str, Any], today: datetime.date) -> str | None:

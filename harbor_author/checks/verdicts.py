@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
+
+from harbor_author.integrity.cache import cache_path, keep_json, load_json
 
 _CACHE_LIMIT = 5_000
 
@@ -31,20 +30,19 @@ class VerdictCache:
     _session: ClassVar[dict[str, dict[str, tuple[ToolFault, ...]]]] = {}
 
     def __init__(self) -> None:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        self._path = Path(base) / "harbor-author" / "checks-2.json"
+        self._path = cache_path("checks-2.json")
         self._verdicts = self._load()
         self._fresh: dict[str, dict[str, tuple[ToolFault, ...]]] = {}
         self._identity: dict[str, str] = {}
 
     def _load(self) -> dict[str, dict[str, tuple[ToolFault, ...]]]:
         try:
-            raw = json.loads(self._path.read_bytes())
+            raw = load_json(self._path)
             return {
                 identity: {key: tuple(ToolFault(*fault) for fault in faults) for key, faults in kept.items()}
                 for identity, kept in raw.items()
             }
-        except (OSError, ValueError, TypeError, AttributeError):
+        except (TypeError, AttributeError):
             return {}
 
     def known(self, tool: str, program: str, driver: str) -> dict[str, tuple[ToolFault, ...]]:
@@ -75,11 +73,4 @@ class VerdictCache:
             }
             for identity, kept in merged.items()
         }
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=self._path.parent)
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as stream:
-                json.dump(document, stream, separators=(",", ":"))
-            Path(name).replace(self._path)
-        except OSError:
-            return
+        keep_json(self._path, document)

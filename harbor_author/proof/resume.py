@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import threading
 from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from harbor_author.integrity.errors import IntegrityError
-from harbor_author.integrity.files import write_atomic
+from harbor_author.integrity.cache import cache_path, keep_json, load_json
 from harbor_author.proof.causes import NOT_THE_TASK
 from harbor_author.proof.programme import Planned
 from harbor_author.proof.receipts import TRIAL_SEMANTICS, Inputs
@@ -36,15 +34,16 @@ class KeptTrials:
     def __init__(self, task_dir: Path, inputs: Inputs, image: str, *, take_up: bool) -> None:
         bound = json.dumps([_FORMAT, TRIAL_SEMANTICS, image, inputs.document()], sort_keys=True)
         self._key = hashlib.sha256(bound.encode()).hexdigest()
-        self._path = _folder() / f"{hashlib.sha256(str(task_dir.resolve()).encode()).hexdigest()[:24]}.json"
+        name = hashlib.sha256(str(task_dir.resolve()).encode()).hexdigest()[:24]
+        self._path = cache_path("unfinished", f"{name}.json")
         self._lock = threading.Lock()
         self._trials: dict[str, dict[str, Any]] = self._read() if take_up else {}
 
     def _read(self) -> dict[str, dict[str, Any]]:
         try:
-            document = json.loads(self._path.read_bytes())
+            document = load_json(self._path)
             trials: dict[str, dict[str, Any]] = document["trials"] if document["key"] == self._key else {}
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        except (KeyError, TypeError):
             return {}
         return trials if isinstance(trials, dict) else {}
 
@@ -61,19 +60,12 @@ class KeptTrials:
             return
         with self._lock:
             self._trials[_identity(plan)] = asdict(trial)
-            with suppress(OSError, IntegrityError):
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                write_atomic(self._path, json.dumps({"key": self._key, "trials": self._trials}), mode=0o600)
+            keep_json(self._path, {"key": self._key, "trials": self._trials})
 
     def forget(self) -> None:
         """The proof is finished."""
         with self._lock, suppress(OSError):
             self._path.unlink()
-
-
-def _folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "harbor-author" / "unfinished"
 
 
 def _identity(plan: Planned) -> str:
