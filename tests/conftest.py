@@ -60,8 +60,12 @@ def author_command() -> Sequence[str]:
 
 @pytest.fixture
 def suite_root(tmp_path: Path) -> Path:
+    """As `make_suite` makes it."""
+    return make_suite(tmp_path / "suite")
+
+
+def make_suite(root: Path) -> Path:
     """An empty suite whose host installs today; H1-H22, M1-M14 and S1-S16 are reserved."""
-    root = tmp_path / "suite"
     (root / "tasks").mkdir(parents=True)
     (root / "references").mkdir()
     (root / "author.toml").write_text(

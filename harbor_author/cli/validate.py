@@ -100,9 +100,9 @@ def _report(
     jobs: int | None,
 ) -> Report:
     from harbor_author.output.progress import working
+    from harbor_author.output.text import counted
 
-    count = f"{len(tasks)} tasks" if len(tasks) != 1 else "1 task"
-    with working(f"checking {count}"):
+    with working(f"checking {counted(len(tasks), 'task')}"):
         return validate(
             tasks, suite=suite, select=select, ignore=ignore, severity=severity, jobs=jobs, remember=True
         )

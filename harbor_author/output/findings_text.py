@@ -6,6 +6,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from harbor_author.checks import Finding, Report
+from harbor_author.output.text import counted
 
 _COLOURS = {"error": "31", "warning": "33", "note": "36"}
 
@@ -59,10 +60,6 @@ def summary_line(report: Report) -> str:
     """`3 tasks: 2 errors, 1 warning, 0 notes`."""
     counts = report.summary
     return (
-        f"{_count(counts.tasks, 'task')}: {_count(counts.errors, 'error')}, "
-        f"{_count(counts.warnings, 'warning')}, {_count(counts.notes, 'note')}"
+        f"{counted(counts.tasks, 'task')}: {counted(counts.errors, 'error')}, "
+        f"{counted(counts.warnings, 'warning')}, {counted(counts.notes, 'note')}"
     )
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -21,11 +21,9 @@ from harbor_author.sandbox.ownership import owner_labels
 _ROOT = ("", "0", "root", "0:0", "root:root")
 _NOT_UNPACKED = 125
 _NOT_UNPACKED_WORD = "harbor-author: not unpacked\n"
-_UNPACK_AND_RUN = (
-    f"tar -xf - -C / 2>/dev/null || {{ echo '{_NOT_UNPACKED_WORD.strip()}'; command -p cat >/dev/null; "
-    f"exit {_NOT_UNPACKED}; }}; "
-    'exec bash -c "$0" </dev/null'
-)
+#: What is still being sent is read to its end: a stream that breaks loses what was printed.
+_GIVE_UP = f"{{ echo '{_NOT_UNPACKED_WORD.strip()}'; command -p cat >/dev/null; exit {_NOT_UNPACKED}; }}"
+_UNPACK_AND_RUN = f'tar -xf - -C / 2>/dev/null || {_GIVE_UP}; exec bash -c "$0" </dev/null'
 #: What is read along with a command's end: more of it is read by requests of its own.
 _READ_BYTES = 1 << 20
 LOG_DIRS = ("/logs/agent", "/logs/verifier", "/logs/artifacts")
@@ -197,9 +195,7 @@ class Session:
         self._pending = None
         mark = uuid.uuid4().hex
         script = (
-            f"{{ rm -f -- {shlex.join(remove)} && command -p tar -xf - -C / 2>/dev/null || "
-            # What is still being sent is read to its end: a stream that breaks loses what was printed.
-            f"{{ echo '{_NOT_UNPACKED_WORD.strip()}'; command -p cat >/dev/null; exit {_NOT_UNPACKED}; }}; "
+            f"{{ rm -f -- {shlex.join(remove)} && command -p tar -xf - -C / 2>/dev/null || {_GIVE_UP}; "
             "unset SHLVL; "
             f'bash -c "$1" </dev/null; c=$?; echo; echo {mark}; {probe.strip()}\necho; echo {mark}; '
             f"command -p tar -cf - -C / {shlex.quote(read.strip('/'))} 2>/dev/null | "

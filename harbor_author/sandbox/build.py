@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import tempfile
@@ -39,21 +38,17 @@ def by_buildx(
     labels: Mapping[str, str],
     log: Callable[[str], None],
     timeout_s: float | None,
-    host: str | None,
 ) -> None:
     """Build by `docker buildx build --load`. Raises `BuildError`."""
     command = ["docker", "buildx", "build", "--load", "--progress", "plain", "--tag", tag]
     for key, value in labels.items():
         command += ["--label", f"{key}={value}"]
-    environment = {**os.environ, **({"DOCKER_HOST": host} if host else {})}
     with temporary_folder("context") as copy:
         copy_tree(context, copy)
-        _run_builder([*command, str(copy)], environment, log, timeout_s)
+        _run_builder([*command, str(copy)], log, timeout_s)
 
 
-def _run_builder(
-    command: list[str], environment: Mapping[str, str], log: Callable[[str], None], timeout_s: float | None
-) -> None:
+def _run_builder(command: list[str], log: Callable[[str], None], timeout_s: float | None) -> None:
     tail: deque[str] = deque(maxlen=_LOG_LINES)
     process = subprocess.Popen(
         command,
@@ -62,7 +57,6 @@ def _run_builder(
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        env=environment,
     )
     timer = threading.Timer(timeout_s, process.kill) if timeout_s is not None else None
     if timer is not None:

@@ -163,7 +163,7 @@ class DockerEngine:
     ) -> ImageInfo:
         if self.builder() == "buildx":
             # docker chooses the engine as we did, and knows a context's certificates.
-            build.by_buildx(context, tag=tag, labels=labels, log=log, timeout_s=timeout_s, host=None)
+            build.by_buildx(context, tag=tag, labels=labels, log=log, timeout_s=timeout_s)
         else:
             with _errors("build an image"):
                 build.by_client(self._client, context, tag=tag, labels=labels, log=log, timeout_s=timeout_s)

@@ -168,7 +168,6 @@ def test_a_receipt_is_the_same_text_for_the_same_proof(tmp_path: Path) -> None:
     assert receipt.names == {"untouched", "oracle"}
 
 
-@pytest.mark.slow
 def test_proof_show_is_a_table_with_words_for_what_it_is_bound_to(
     author: AuthorRunner, tmp_path: Path
 ) -> None:
@@ -196,6 +195,7 @@ def test_proof_show_is_a_table_with_words_for_what_it_is_bound_to(
     assert not set("{}[]") & set(out), "no program's notation"
 
 
+@pytest.mark.slow
 def test_proof_check_and_show(author: AuthorRunner, tmp_path: Path) -> None:
     task = proved(tmp_path)
     missing = make_task(tmp_path, "other")

@@ -15,7 +15,7 @@ from harbor_author.report import collect, html
 from harbor_author.report.differences import differences
 from harbor_author.report.model import SuiteView, TaskView
 from harbor_author.suite import find_suite
-from tests.conftest import AuthorRunner
+from tests.conftest import AuthorRunner, make_suite
 from tests.report.scenes import CHINESE, HOSTILE, make_scenes
 
 
@@ -37,19 +37,8 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def view(tmp_path_factory: pytest.TempPathFactory) -> SuiteView:
-    suite = find_suite(make_scenes(new_suite(tmp_path_factory.mktemp("scenes"))))
+    suite = find_suite(make_scenes(make_suite(tmp_path_factory.mktemp("scenes"))))
     return collect(suite, suite.tasks())
-
-
-def new_suite(root: Path) -> Path:
-    (root / "tasks").mkdir()
-    (root / "references").mkdir()
-    (root / "author.toml").write_text(
-        '[suite]\nname = "scratch"\n\n[host]\ndsh = "0.1.2-alpha.3"\nsource = "pypi"\n\n'
-        '[registry]\nreserved = ["S1-S16", "M1-M14", "H1-H22"]\n',
-        encoding="utf-8",
-    )
-    return root
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ import pytest
 
 from harbor_author.report import collect, html
 from harbor_author.suite import find_suite
+from tests.conftest import make_suite
 from tests.report.scenes import make_scenes
-from tests.report.test_report import new_suite
 
 if TYPE_CHECKING:
     from selenium.webdriver.chrome.webdriver import WebDriver
@@ -47,7 +47,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
 
 @pytest.fixture(scope="module")
 def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    suite = find_suite(make_scenes(new_suite(tmp_path_factory.mktemp("scenes"))))
+    suite = find_suite(make_scenes(make_suite(tmp_path_factory.mktemp("scenes"))))
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(html(collect(suite, suite.tasks())), encoding="utf-8")
     return path

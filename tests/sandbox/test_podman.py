@@ -76,6 +76,9 @@ def _remove_store(command: list[str], environ: dict[str, str], run_root: str) ->
         [*command, "rm", "--all", "--force", "--time", "0"], env=environ, capture_output=True, check=False
     )
     subprocess.run([*command, "rmi", "--all", "--force"], env=environ, capture_output=True, check=False)
+    store = command[command.index("--root") + 1]
+    # Podman leaves its driver's own mount, and nobody can remove the folder then.
+    subprocess.run(["umount", f"{store}/overlay"], capture_output=True, check=False)
     shutil.rmtree(run_root, ignore_errors=True)
 
 

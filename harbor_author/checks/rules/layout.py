@@ -50,7 +50,7 @@ def invalid_task_files(files: TaskFiles) -> Iterator[Problem]:
     """
     if not files.is_file("task.toml"):
         yield from _missing(files, "task.toml", "without it this directory is no task, and Harbor drops it")
-    elif not files.text("task.toml").strip() and "task.toml" not in files.unreadable:
+    elif _blank(files, "task.toml"):
         yield Problem("task.toml is empty: it sets neither a name nor a time limit", "task.toml", 1, fix=_SET)
     environment = files.table("environment")
     windows = str(environment.get("os", "")).lower() == "windows"
@@ -67,13 +67,12 @@ def invalid_task_files(files: TaskFiles) -> Iterator[Problem]:
     yield from _test_scripts(files, suffix)
     for prefix in files.solution_prefixes:
         path = f"{prefix}solve{suffix}"
-        if files.is_file(path) and not files.text(path).strip() and path not in files.unreadable:
-            yield Problem(
-                "the solution is empty: the oracle would do nothing",
-                path,
-                1,
-                fix=_SOLVE,
-            )
+        if files.is_file(path) and _blank(files, path):
+            yield Problem("the solution is empty: the oracle would do nothing", path, 1, fix=_SOLVE)
+
+
+def _blank(files: TaskFiles, path: str) -> bool:
+    return not files.text(path).strip() and path not in files.unreadable
 
 
 def _missing(files: TaskFiles, path: str, why: str) -> Iterator[Problem]:
@@ -119,7 +118,7 @@ def _test_scripts(files: TaskFiles, suffix: str) -> Iterator[Problem]:
     elif not files.is_file(root) and not bundled:
         yield from _missing(files, root, "nothing judges the task")
     for path in [root, *(f"steps/{name}/tests/test{suffix}" for name in files.steps)]:
-        if files.is_file(path) and not files.text(path).strip() and path not in files.unreadable:
+        if files.is_file(path) and _blank(files, path):
             yield Problem("the test script is empty: no reward would be written", path, 1, fix=_JUDGE)
         folder = path.rsplit("/", 1)[0]
         ignored = f"{folder}/.harborignore"
