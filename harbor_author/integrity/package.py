@@ -6,6 +6,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,9 @@ PACKAGED_FILES = ("task.toml", "instruction.md", "README.md", "trajectory.json")
 PACKAGED_DIRECTORIES = ("environment", "tests", "solution", "steps")
 #: What Harbor leaves out when the task has no .gitignore of its own.
 DEFAULT_IGNORES = ("__pycache__/", "*.pyc", ".DS_Store", "*.swp", "*.swo", "*~")
+
+#: What a path that one of them matches has in it.
+_DEFAULT_PARTS = tuple(pattern.strip("*/") for pattern in DEFAULT_IGNORES)
 
 _IGNORE_FILE = ".harborignore"
 _IGNORE_SCOPES = ("/tests/", "/solution/", "/steps/*/tests/", "/steps/*/solution/")
@@ -89,13 +93,12 @@ def package_files(task_dir: Path) -> list[str]:
     """
     if not task_dir.is_dir():
         raise IntegrityError("is not a directory", path=printable(str(task_dir)))
-    ignored = _ignore_spec(task_dir)
     found = [name for name in PACKAGED_FILES if os.path.lexists(task_dir / name)]
     scopes = _HarborIgnores(task_dir)
     for directory in PACKAGED_DIRECTORIES:
         if os.path.lexists(task_dir / directory):
             found += _select(task_dir, directory, scopes, 1)
-    kept = sorted(relative for relative in found if not ignored.match_file(relative))
+    kept = sorted(_not_ignored(task_dir, found))
     for relative in kept:
         _check(task_dir / relative, relative)
     return kept
@@ -139,7 +142,6 @@ class _HarborIgnores:
 
     def __init__(self, task_dir: Path) -> None:
         self._task_dir = task_dir
-        self._scopes = _gitignore_spec(_IGNORE_SCOPES, "")
         self._specs: dict[str, GitIgnoreSpec | None] = {}
 
     def excluded(self, relative: str, is_dir: bool) -> bool:
@@ -148,14 +150,12 @@ class _HarborIgnores:
         if name == _IGNORE_FILE:
             return True
         as_listed = relative + ("/" if is_dir else "")
-        if not self._scopes.match_file(as_listed):
-            return False
         verdict = False
         parts = parent.split("/") if parent else []
         for count in range(1, len(parts) + 1):
             directory = "/".join(parts[:count])
             spec = self._spec(directory)
-            if spec is not None:
+            if spec is not None and _ignore_scopes().match_file(as_listed):
                 match = spec.check_file(as_listed[len(directory) + 1 :])
                 if match.include is not None:
                     verdict = match.include
@@ -164,20 +164,37 @@ class _HarborIgnores:
     def _spec(self, directory: str) -> GitIgnoreSpec | None:
         if directory not in self._specs:
             spec = None
-            if self._scopes.match_file(directory + "/"):
-                relative = f"{directory}/{_IGNORE_FILE}"
-                if os.path.lexists(self._task_dir / relative):
-                    spec = _gitignore_spec(_ignore_lines(self._task_dir, relative), relative)
+            relative = f"{directory}/{_IGNORE_FILE}"
+            # Whether there is one is asked first: matching needs a library that takes a while to load.
+            if os.path.lexists(self._task_dir / relative) and _ignore_scopes().match_file(directory + "/"):
+                spec = _gitignore_spec(_ignore_lines(self._task_dir, relative), relative)
             self._specs[directory] = spec
         return self._specs[directory]
 
 
-def _ignore_spec(task_dir: Path) -> PathSpec[Pattern]:
+@cache
+def _ignore_scopes() -> GitIgnoreSpec:
+    return _gitignore_spec(_IGNORE_SCOPES, "")
+
+
+def _not_ignored(task_dir: Path, found: list[str]) -> list[str]:
+    """What the task's .gitignore keeps, or the patterns that stand in for a missing one."""
+    if os.path.lexists(task_dir / ".gitignore"):
+        spec = _path_spec(tuple(_ignore_lines(task_dir, ".gitignore")))
+        return [relative for relative in found if not spec.match_file(relative)]
+    # Hardly a path has anything of these patterns in it: then the matcher need not be loaded.
+    return [
+        relative
+        for relative in found
+        if not any(part in relative for part in _DEFAULT_PARTS)
+        or not _path_spec(DEFAULT_IGNORES).match_file(relative)
+    ]
+
+
+@lru_cache(maxsize=16)
+def _path_spec(lines: tuple[str, ...]) -> PathSpec[Pattern]:
     from pathspec import PathSpec
 
-    lines: list[str] | tuple[str, ...] = DEFAULT_IGNORES
-    if os.path.lexists(task_dir / ".gitignore"):
-        lines = _ignore_lines(task_dir, ".gitignore")
     try:
         # The plain PathSpec, not GitIgnoreSpec: Harbor's packager takes it, and they differ on re-inclusion.
         return PathSpec.from_lines("gitignore", lines)

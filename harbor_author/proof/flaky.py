@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from harbor_author.proof.programme import Planned, both
-from harbor_author.proof.trial import Bench
 from harbor_author.proof.verdict import Trial
+
+if TYPE_CHECKING:
+    from harbor_author.proof.trial import Bench
 
 _MARK = "#"
 

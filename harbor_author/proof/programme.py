@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from harbor_author.proof.submission import UNTOUCHED, Submission, oracle
-from harbor_author.proof.trial import Bench
 from harbor_author.proof.verdict import FULL, ZERO, Expectation, Trial, overall
 from harbor_author.suite import Task
+
+if TYPE_CHECKING:
+    from harbor_author.proof.trial import Bench
 
 #: How the trials of the oracle without one of its changes are called.
 ABLATION_PREFIX = "ablation:"

@@ -9,18 +9,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harbor_author import __version__
 from harbor_author.integrity.errors import IntegrityError
 from harbor_author.integrity.files import write_atomic
 from harbor_author.integrity.package import package_digest, package_files
 from harbor_author.integrity.treehash import tree_hash
-from harbor_author.proof.config import load_config
+from harbor_author.proof.context import base_names, context_digest
 from harbor_author.proof.errors import ProofError
-from harbor_author.proof.images import base_names, context_digest
-from harbor_author.proof.verdict import Trial
 from harbor_author.suite import HostSettings, Task, read_plain
+
+if TYPE_CHECKING:
+    from harbor_author.proof.verdict import Trial
 
 FILE_NAME = "proof.json"
 VERDICTS = ("pass", "fail", "error")
@@ -150,6 +151,8 @@ def known_bases(task: Task) -> list[str]:
     try:
         if dockerfile.is_file():
             return base_names(read_plain(dockerfile).decode("utf-8", "replace"))
+        from harbor_author.proof.config import load_config
+
         image = load_config(task.path).environment.docker_image
     except (ProofError, OSError):
         return []

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from harbor_author.proof.causes import CAUSES, NOT_THE_TASK
 from harbor_author.proof.reward import Check, JudgeLine, is_full, main_reward, parse_judge_line
-from harbor_author.proof.trial import TrialRun
+
+if TYPE_CHECKING:
+    from harbor_author.proof.trial import TrialRun
 
 _AGREES = 1e-6
 _LESS_THAN_FULL = 0.999

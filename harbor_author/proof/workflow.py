@@ -1,50 +1,30 @@
-"""Proving tasks: which need it, their trials over one pool, the verdict, the receipt, and leaving nothing behind."""
+"""Proving tasks: which need it, and what a current receipt remembers of the others.
+
+What runs them is `proving`, which is loaded only then: a suite that has not changed is looked through in no time.
+"""
 
 from __future__ import annotations
 
-import os
-import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from harbor_author.errors import AuthorError
 from harbor_author.integrity.errors import IntegrityError
-from harbor_author.output.text import counted
+from harbor_author.integrity.package import check_plain
 from harbor_author.proof import receipts
-from harbor_author.proof.artefacts import save_artefacts
-from harbor_author.proof.baseline import probe_baseline
-from harbor_author.proof.causes import CAUSES, NOT_THE_TASK
-from harbor_author.proof.contract import tail
-from harbor_author.proof.errors import TaskRefusedError
-from harbor_author.proof.pool import Job, Pool
-from harbor_author.proof.prepare import PreparedTask, prepare, refuse_links, source_changed
-from harbor_author.proof.programme import Assessment, Basic, Planned, Programme, ProgrammeFactory
+from harbor_author.proof.causes import CAUSES
+from harbor_author.proof.programme import Basic, ProgrammeFactory
 from harbor_author.proof.progress import Progress, Silent
-from harbor_author.proof.resume import KeptTrials
-from harbor_author.proof.session import Cancellation
-from harbor_author.proof.trial import TrialRun, run_trial
-from harbor_author.proof.verdict import Trial, judge_trial
-from harbor_author.sandbox import Engine, EngineError, connect
-from harbor_author.sandbox.ownership import remove_abandoned, remove_own
+from harbor_author.proof.verdict import Trial
 from harbor_author.sandbox.quick import image_ids
-from harbor_author.sandbox.removal import Removals
 from harbor_author.suite import Task
 
-#: Of the engine's memory, what trials may take together.
-_MEMORY_SHARE = 0.8
-#: After an interrupt: trials end at once, since their containers are gone; a build ends with this process.
-_DRAIN_S = 5.0
-#: After an interrupt: an engine that hangs is not waited for; the next run removes what it kept.
-_REMOVAL_S = 20.0
-
+if TYPE_CHECKING:
+    from harbor_author.sandbox import Engine
 
 #: What a programme or a runner adds to a receipt, and a current receipt gives back.
-_KEPT_DETAILS = ("repeats", "ablation", "runner")
+KEPT_DETAILS = ("repeats", "ablation", "runner")
 
 
 @dataclass(frozen=True)
@@ -101,53 +81,47 @@ def oracle_check(
     Raises:
         EngineUnavailableError: something is to be run and no engine answers.
     """
-    return _Proof(tasks, options or Options(), progress or Silent(), engine).run()
+    options = options or Options()
+    remembered = _Remembered(options)
+    results = [remembered.result(task) for task in tasks]
+    pending = [task for task, result in zip(tasks, results, strict=True) if result is None]
+    if pending:
+        from harbor_author.proof.proving import Proof
+
+        proved = iter(Proof(pending, options, progress or Silent(), engine).run())
+        return [result or next(proved) for result in results]
+    return [result for result in results if result is not None]
 
 
-class _Proof:
-    def __init__(
-        self, tasks: Sequence[Task], options: Options, progress: Progress, engine: Engine | None
-    ) -> None:
-        self._tasks = tasks
+class _Remembered:
+    """What receipts remember of earlier proofs. The engine is asked once for the same base images."""
+
+    def __init__(self, options: Options) -> None:
         self._options = options
-        self._progress = progress
-        self._engine = engine
-        self._cancellation = Cancellation()
-        self._results: dict[int, ProofResult] = {}
         self._base_ids: dict[tuple[str, ...], dict[str, str | None] | None] = {}
 
-    def run(self) -> list[ProofResult]:
-        pending = [index for index in range(len(self._tasks)) if not self._skip_current(index)]
-        if pending:
-            engine = self._engine or connect()
-            removals = Removals(engine)
-            with _removing_all(engine, self._cancellation, removals):
-                self._run_pending(engine, removals, pending)
-        return [self._results[index] for index in range(len(self._tasks))]
-
-    def _skip_current(self, index: int) -> bool:
+    def result(self, task: Task) -> ProofResult | None:
+        """What the task's receipt says, when it is current; None: it must be proved."""
         if self._options.force or self._options.keep:
-            return False
-        task = self._tasks[index]
+            return None
         path = task.path / receipts.FILE_NAME
         if not path.is_file():
-            return False
+            return None
         try:
-            refuse_links(task.path)
-        except TaskRefusedError:
-            return False  # `_prepare` says so
+            check_plain(task.path)
+        except IntegrityError:
+            return None  # whoever proves it says so
         names = tuple(receipts.known_bases(task))
         if names not in self._base_ids:
             self._base_ids[names] = image_ids(names)
-        bases = self._base_ids[names]
-        currency = receipts.check_receipt(task, bases, needs=self._options.needs)
+        currency = receipts.check_receipt(task, self._base_ids[names], needs=self._options.needs)
         receipt = currency.receipt
         if currency.state != "current" or receipt is None:
-            return False
+            return None
         if receipt.verdict != "pass" and not self._options.resume:
-            return False
+            return None
         cause = receipt.document.get("cause")
-        self._results[index] = ProofResult(
+        return ProofResult(
             task.label,
             receipt.verdict,
             cause if cause in CAUSES else None,
@@ -155,259 +129,8 @@ class _Proof:
             is_current=True,
             notes=currency.notes,
             receipt=path,
-            details={key: receipt.document[key] for key in _KEPT_DETAILS if key in receipt.document},
+            details={key: receipt.document[key] for key in KEPT_DETAILS if key in receipt.document},
         )
-        return True
-
-    def _run_pending(self, engine: Engine, removals: Removals, pending: list[int]) -> None:
-        info = engine.info()
-        jobs = self._options.jobs or max(2, os.cpu_count() or 2)
-        pool = Pool(jobs=jobs, memory_mb=int(info.memory_mb * _MEMORY_SHARE), cancellation=self._cancellation)
-        for index in pending:
-            # Ranked behind every trial, so that what is begun is finished before more is begun.
-            pool.add(Job(partial(self._prepare, engine, removals, pool, index), rank=1))
-        try:
-            pool.run()
-        except BaseException:
-            self._cancellation.cancel()
-            with suppress(EngineError):
-                remove_own(engine)
-            pool.drain(_DRAIN_S)
-            raise
-
-    def _prepare(self, engine: Engine, removals: Removals, pool: Pool, index: int) -> None:
-        task = self._tasks[index]
-        started = time.monotonic()
-        self._progress.stage(task.label, "", "prepare")
-        programme = self._options.programme()
-        try:
-            prepared = prepare(
-                engine,
-                task,
-                cancellation=self._cancellation,
-                keep=self._options.keep,
-                log=partial(self._progress.log, task.label),
-                remove=removals.remove,
-            )
-            if self._options.artefacts is not None:
-                prepared = replace(prepared, bench=replace(prepared.bench, keep_diff=True))
-            probe_baseline(prepared.bench)
-            planned = programme.first(task, prepared.bench)
-        except TaskRefusedError as error:
-            self._refuse(index, error.cause, _text(error), tail(error.log), started)
-            return
-        except (AuthorError, OSError) as error:
-            gone = not task.path.is_dir()
-            cause = (
-                "task-vanished"
-                if gone
-                else "engine-failed"
-                if isinstance(error, EngineError)
-                else "task-invalid"
-            )
-            self._refuse(index, cause, str(error), "", started)
-            return
-        if prepared.built.built:
-            self._progress.stage(task.label, "", f"image built by the {prepared.built.builder} builder")
-        run = _TaskRun(programme, started, self._kept_trials(task, prepared) if len(planned) > 2 else None)
-        self._add_round(pool, prepared, index, run, planned)
-
-    def _kept_trials(self, task: Task, prepared: PreparedTask) -> KeptTrials | None:
-        if self._options.keep or not self._options.write:
-            return None
-        try:
-            inputs = receipts.gather_inputs(
-                task, prepared.built.bases, prepared.built.builder, with_package=False
-            )
-        except (AuthorError, OSError):
-            return None  # said when the receipt is written
-        bench = prepared.bench
-        images = [bench.image.id, *(image.id for _, image in sorted(bench.verifier_images.items()))]
-        return KeptTrials(task.path, inputs, " ".join(images), take_up=self._options.resume)
-
-    def _add_round(
-        self, pool: Pool, prepared: PreparedTask, index: int, run: _TaskRun, planned: Sequence[Planned]
-    ) -> None:
-        memory_mb = prepared.bench.config.environment.memory_mb or 0
-        first = run.expect(len(planned))
-        known = []
-        for place, plan in enumerate(planned, first):
-            trial = run.kept.find(plan) if run.kept is not None else None
-            if trial is not None:
-                known.append((place, plan, trial))
-            else:
-                pool.add(Job(partial(self._trial, pool, prepared, index, run, place, plan), memory_mb))
-        for place, plan, trial in known:
-            self._progress.done(self._tasks[index].label, plan.name, f"known: {outcome(trial)}")
-            self._take(pool, prepared, index, run, place, trial)
-
-    def _refuse(self, index: int, cause: str, message: str, log: str, started: float) -> None:
-        label = self._tasks[index].label
-        self._progress.done(label, "", cause)
-        self._results[index] = ProofResult(
-            label,
-            "error",
-            cause,
-            message,
-            CAUSES[cause].hint,
-            log,
-            duration_s=time.monotonic() - started,
-        )
-
-    def _trial(
-        self, pool: Pool, prepared: PreparedTask, index: int, run: _TaskRun, place: int, plan: Planned
-    ) -> None:
-        label = self._tasks[index].label
-        stage = partial(self._progress.stage, label, plan.name)
-        raw = run_trial(
-            prepared.bench,
-            plan.submission,
-            stage,
-            offline=plan.offline,
-            clock=plan.clock,
-            inspect=plan.inspect,
-        )
-        if plan.submission.leaves_processes:
-            raw = replace(raw, leftovers=())
-        trial = judge_trial(
-            plan.name,
-            raw,
-            plan.expectation,
-            needs_judge_line=prepared.bench.has_judge_line,
-            why=plan.why,
-            advisory=plan.advisory,
-        )
-        if self._options.artefacts is not None and trial.verdict not in ("pass", "skip"):
-            trial = self._keep(self._options.artefacts, prepared, label, trial, raw)
-        self._progress.done(label, plan.name, outcome(trial))
-        if run.kept is not None:
-            run.kept.add(plan, trial)
-        self._take(pool, prepared, index, run, place, trial)
-
-    def _take(
-        self, pool: Pool, prepared: PreparedTask, index: int, run: _TaskRun, place: int, trial: Trial
-    ) -> None:
-        if run.finished(place, trial):
-            more = run.programme.more(run.trials)
-            if more:
-                self._add_round(pool, prepared, index, run, more)
-            else:
-                self._finish(prepared, index, run)
-
-    def _keep(self, folder: Path, prepared: PreparedTask, label: str, trial: Trial, raw: TrialRun) -> Trial:
-        try:
-            save_artefacts(folder, label, prepared.bench.task_dir, trial, raw)
-        except IntegrityError as error:
-            return replace(trial, note=f"no artefacts were written: {error}")
-        return trial
-
-    def _finish(self, prepared: PreparedTask, index: int, run: _TaskRun) -> None:
-        task, trials = self._tasks[index], run.trials
-        assessment = run.programme.assess(trials)
-        changed = source_changed(prepared)
-        if changed is not None:
-            cause = "contamination" if task.path.is_dir() else "task-vanished"
-            was = f" (the trials gave {assessment.verdict}{': ' + assessment.cause if assessment.cause else ''})"
-            assessment = Assessment("error", cause, changed + was, assessment.notes, assessment.details)
-        first = next((trial for trial in trials if trial.cause == assessment.cause), None)
-        result = ProofResult(
-            task.label,
-            assessment.verdict,
-            assessment.cause,
-            assessment.message or (f"{first.name}: {first.message}" if first else ""),
-            CAUSES[assessment.cause].hint if assessment.cause else "",
-            trials=trials,
-            notes=assessment.notes,
-            duration_s=time.monotonic() - run.started,
-            details=assessment.details,
-        )
-        if self._options.write and assessment.cause not in NOT_THE_TASK | {"contamination"}:
-            result = self._write(task, prepared, result)
-        if run.kept is not None and assessment.cause not in NOT_THE_TASK:
-            run.kept.forget()
-        self._progress.done(task.label, "", assessment.verdict)
-        self._results[index] = result
-
-    def _write(self, task: Task, prepared: PreparedTask, result: ProofResult) -> ProofResult:
-        try:
-            inputs = receipts.gather_inputs(task, prepared.built.bases, prepared.built.builder)
-            older = receipts.wider_receipt(task, inputs, (trial.name for trial in result.trials))
-            written, notes = _joined(result, older)
-            path = receipts.write_receipt(
-                task,
-                inputs,
-                result.trials,
-                verdict=written.verdict,
-                cause=written.cause,
-                extra=written.details,
-                kept=older.trials if older is not None and written is not result else (),
-            )
-        except (IntegrityError, TaskRefusedError, OSError) as error:
-            return replace(result, notes=(*result.notes, f"no receipt was written: {error}"))
-        return replace(result, receipt=path, notes=(*result.notes, *notes))
-
-
-class _TaskRun:
-    """The trials of one task as they come in, in the order of its programme."""
-
-    def __init__(self, programme: Programme, started: float, kept: KeptTrials | None = None) -> None:
-        self.programme = programme
-        self.kept = kept
-        self.started = started
-        self._trials: list[Trial | None] = []
-        self._lock = threading.Lock()
-
-    def expect(self, count: int) -> int:
-        """Make place for a round; returns the first of its places."""
-        with self._lock:
-            self._trials += [None] * count
-            return len(self._trials) - count
-
-    def finished(self, place: int, trial: Trial) -> bool:
-        """Keep a trial; True for the one that comes last."""
-        with self._lock:
-            self._trials[place] = trial
-            return all(kept is not None for kept in self._trials)
-
-    @property
-    def trials(self) -> tuple[Trial, ...]:
-        """All but those that had nothing to act on."""
-        return tuple(trial for trial in self._trials if trial is not None and trial.verdict != "skip")
-
-
-def _joined(result: ProofResult, older: receipts.Receipt | None) -> tuple[ProofResult, tuple[str, ...]]:
-    """What a receipt says after a run of fewer trials than it has, and what to tell of it.
-
-    The trials that were not run again still hold, and so does the verdict over them; not so where one of those that
-    made it a failure was run again and passed.
-    """
-    if older is None:
-        return result, ()
-    again = {trial.name for trial in result.trials}
-    further = counted(len(older.names - again), "further trial")
-    if any(row["name"] in again and row["verdict"] != "pass" for row in older.trials):
-        return result, (f"the receipt had {further} whose verdict no longer holds: run the matrix again",)
-    said = f"the receipt keeps {further} of an earlier run, on which nothing has changed"
-    details = {key: older.document[key] for key in _KEPT_DETAILS if key in older.document}
-    joined = replace(result, details={**details, **result.details})
-    if result.verdict == "pass" and older.verdict != "pass":
-        cause = older.document.get("cause")
-        joined = replace(joined, verdict=older.verdict, cause=cause if cause in CAUSES else None)
-        said += f", and with them stays at {older.verdict.upper()} {joined.cause or ''}".rstrip()
-    return joined, (said,)
-
-
-@contextmanager
-def _removing_all(engine: Engine, cancellation: Cancellation, removals: Removals) -> Iterator[None]:
-    """First remove what dead processes left; at the end, whatever happened, what this one still has."""
-    remove_abandoned(engine)
-    try:
-        yield
-    finally:
-        removals.finish(_REMOVAL_S if cancellation.cancelled else None)
-        if cancellation.cancelled or removals.failed:
-            with suppress(EngineError):
-                remove_own(engine)
 
 
 def outcome(trial: Trial) -> str:
@@ -431,14 +154,3 @@ def _remembered(document: Mapping[str, Any]) -> Trial:
         leftovers=tuple(document.get("leftovers") or ()),
         duration_s=float(document.get("duration_s") or 0.0),
     )
-
-
-def _text(error: AuthorError) -> str:
-    where = (
-        f"{error.path}:{error.line}: "
-        if error.path and error.line
-        else f"{error.path}: "
-        if error.path
-        else ""
-    )
-    return where + error.message

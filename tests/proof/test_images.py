@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from harbor_author.proof.config import EnvironmentConfig
+from harbor_author.proof.context import base_names, context_digest
 from harbor_author.proof.errors import TaskRefusedError
-from harbor_author.proof.images import base_names, context_digest, provide_image
+from harbor_author.proof.images import provide_image
 from harbor_author.sandbox import ExecResult, ImageInfo
 from tests.sandbox.fake_engine import FakeEngine
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -204,6 +207,24 @@ def test_an_unchanged_task_is_not_run_again_and_a_changed_one_is(tmp_path: Path,
     (task.path / "tests" / "test.sh").chmod(0o644)
     (moved,) = oracle_check([task], engine=engine)
     assert not moved.is_current
+
+
+#: Of these, looking through an unchanged suite needs nothing, and loading them takes longer than all the rest.
+_FOR_TRIALS_ONLY = ("docker", "http.client", "pathspec", "tarfile", "harbor_author.proof.session")
+
+
+def test_what_only_trials_need_is_not_loaded_for_an_unchanged_task(tmp_path: Path) -> None:
+    _, _, task = prove(tmp_path)
+    code = (
+        "import sys; from harbor_author.cli.main import main\n"
+        "try: main()\n"
+        f"finally: print([name for name in {_FOR_TRIALS_ONLY} if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, "oracle-check", str(task.path)]
+    environ = {**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/none.sock"}
+    ran = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    assert "current" in ran.stdout, ran.stderr
+    assert ran.stdout.splitlines()[-1] == "[]"
 
 
 def test_a_broken_engine_is_an_error_of_this_machine(tmp_path: Path) -> None:
