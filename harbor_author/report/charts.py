@@ -40,33 +40,31 @@ def separation(bars: Sequence[Bar], *, ident: str) -> str:
         ident: makes the IDs in the drawing unique on its page.
     """
     tops, height = _rows(bars)
-    parts = [_open(ident, height + 20, "Separation: score of each trial", _separation_words(bars))]
+    flat = _Flat(height)
+    flat.add("grid", "".join(f"M{share} 0v{height}" for share in (0, 25, 50, 75, 100)))
+    ticks, rows, dashed, dots = [], [], [], dict.fromkeys(("pass", "fail", "error"), "")
     for share, anchor in ((0, "start"), (25, "middle"), (50, "middle"), (75, "middle"), (100, "end")):
-        parts.append(f'<line class="grid" x1="{share}%" y1="0" x2="{share}%" y2="{height}"/>')
-        parts.append(
+        ticks.append(
             f'<text class="tick" x="{share}%" y="{height + 15}" text-anchor="{anchor}">{share}</text>'
         )
     for bar, (top, names) in zip(bars, tops, strict=True):
         y = top + _LINE * len(names) + 2
-        low, high = _within(bar.low), _within(bar.high)
-        parts.append(f'<g class="{_class(bar.verdict)}"><title>{_text(_bar_words(bar))}</title>')
-        parts += _names(names, top)
-        parts.append(_value(top, _score_words(bar)))
-        parts.append(f'<rect class="track" y="{y}" width="100%" height="{_BAR}"/>')
+        low, high, kind = _within(bar.low), _within(bar.high), _class(bar.verdict)
+        rows.append(_row(names, top, _bar_words(bar), _score_words(bar), kind))
+        flat.box("track", y, 0, 1)
         if high > low and (low, high) != (0, 1):
-            parts.append(
-                f'<rect class="band" x="{_share(low)}" y="{y}" width="{_share(high - low)}" height="{_BAR}"/>'
-            )
+            flat.box("band", y, low, high - low)
         if bar.reward is None or bar.verdict == "error":
-            parts.append(f'<rect class="bar none" y="{y}" width="100%" height="{_BAR}"/>')
+            dashed.append(f'<rect class="bar none" y="{y}" width="100%" height="{_BAR}"/>')
+        elif _within(bar.reward) > 0:
+            flat.box(f"bar {kind}", y, 0, _within(bar.reward))
         else:
-            width = _share(_within(bar.reward)) if _within(bar.reward) > 0 else "3"
-            parts.append(f'<rect class="bar" y="{y}" width="{width}" height="{_BAR}"/>')
+            dots[kind] += f"M0 {y}h3v{_BAR}H0z"
         for limit in {low, high} - {0.0, 1.0}:
-            x = _share(limit)
-            parts.append(f'<line class="cap" x1="{x}" y1="{y - 1}" x2="{x}" y2="{y + _BAR + 4}"/>')
-        parts.append("</g>")
-    return "".join((*parts, "</svg>"))
+            flat.add("cap", f"M{_hundredths(limit)} {y - 1}v{_BAR + 5}")
+    drawn = [f'<path class="bar {kind}" d="{path}"/>' for kind, path in dots.items() if path]
+    head = _open(ident, height + 20, "Separation: score of each trial", _separation_words(bars))
+    return "".join((head, flat.drawn(), *ticks, *drawn, *dashed, *rows, "</svg>"))
 
 
 def timeline(bars: Sequence[Bar], *, ident: str) -> str:
@@ -77,22 +75,18 @@ def timeline(bars: Sequence[Bar], *, ident: str) -> str:
         f"; the longest {slowest.name}, {_parts_words(slowest)}" if slowest else ""
     )
     tops, height = _rows(bars)
-    parts = [_open(ident, height + 20, "Time of each trial, step by step", words)]
+    flat = _Flat(height)
+    rows = []
     for bar, (top, names) in zip(bars, tops, strict=True):
         y = top + _LINE * len(names) + 2
-        parts.append(f"<g><title>{_text(_parts_words(bar))}</title>")
-        parts += _names(names, top)
-        parts.append(_value(top, f"{bar.duration_s:.1f} s"))
+        rows.append(_row(names, top, _parts_words(bar), f"{bar.duration_s:.1f} s"))
         x = 0.0
         for kind, seconds in _steps(bar):
             if seconds > 0:
-                parts.append(
-                    f'<rect class="{kind}" x="{_share(x / longest)}" y="{y}" width="{_share(seconds / longest)}" '
-                    f'height="{_BAR}"/>'
-                )
+                flat.box(kind, y, x / longest, seconds / longest)
             x += seconds
-        parts.append("</g>")
-    return "".join((*parts, "</svg>"))
+    head = _open(ident, height + 20, "Time of each trial, step by step", words)
+    return "".join((head, flat.drawn(), *rows, "</svg>"))
 
 
 def heat_map(data: HeatMap, *, ident: str) -> str:
@@ -216,15 +210,45 @@ def _broken(text: str, room: float) -> tuple[str, ...]:
     return (*lines, text)
 
 
-def _names(lines: Sequence[str], top: int) -> list[str]:
-    return [
+class _Flat:
+    """Boxes whose lengths are shares of the chart's width: one path a class, in a drawing stretched to the width.
+
+    An element a box, each with four lengths to be read, made a page of many tasks slow to open.
+    """
+
+    def __init__(self, height: int) -> None:
+        self._height = height
+        self._paths: dict[str, list[str]] = {}
+
+    def add(self, kind: str, path: str) -> None:
+        self._paths.setdefault(kind, []).append(path)
+
+    def box(self, kind: str, y: int, start: float, share: float) -> None:
+        self.add(kind, f"M{_hundredths(start)} {y}h{_hundredths(share)}v{_BAR}h-{_hundredths(share)}z")
+
+    def drawn(self) -> str:
+        # In the order in which they lie on each other.
+        kinds = sorted(self._paths, key=_LAYERS.index)
+        paths = [f'<path class="{kind}" d="{"".join(self._paths[kind])}"/>' for kind in kinds]
+        size = f'viewBox="0 0 100 {self._height}" height="{self._height}"'
+        return "".join((f'<svg class="flat" {size} preserveAspectRatio="none">', *paths, "</svg>"))
+
+
+_LAYERS = ("grid", "track", "band", "bar pass", "bar fail", "bar error", "cap", "other", "solve", "judge")
+
+
+def _row(lines: Sequence[str], top: int, words: str, value: str, kind: str = "") -> str:
+    """Name and value of a bar, with words for whoever points at it; the bar is below them, as wide as the chart."""
+    y = top + _LINE * len(lines) + 2
+    names = "".join(
         f'<text class="name" y="{top + _LINE * number + 14}">{_text(line)}</text>'
         for number, line in enumerate(lines)
-    ]
-
-
-def _value(top: int, text: str) -> str:
-    return f'<text class="value" x="100%" y="{top + 14}">{_text(text)}</text>'
+    )
+    group = f'<g class="{kind}">' if kind else "<g>"
+    return (
+        f'{group}<title>{_text(words)}</title>{names}<text class="value" x="100%" y="{top + 14}">{_text(value)}</text>'
+        f'<rect class="hit" y="{y}"/></g>'
+    )
 
 
 def _open(ident: str, height: float, title: str, words: str, *, width: float | None = None) -> str:
@@ -288,7 +312,11 @@ def _class(verdict: str) -> str:
 
 
 def _share(share: float) -> str:
-    return f"{round(share * 100, 2):g}%"
+    return f"{_hundredths(share)}%"
+
+
+def _hundredths(share: float) -> str:
+    return f"{round(share * 100, 2):g}"
 
 
 def _within(share: float) -> float:

@@ -15,6 +15,7 @@ from harbor_author.checks import Finding, validate
 from harbor_author.output.bars import as_scores, band
 from harbor_author.proof import CAUSES, Currency
 from harbor_author.proof.overview import look_at
+from harbor_author.report.apart import apart, by_parts
 from harbor_author.report.differences import MAX_LINE, differences
 from harbor_author.report.model import Bar, Excerpt, HeatMap, SuiteView, TaskView
 from harbor_author.suite import Suite, SuiteError, Task, parse_toml, read_plain, read_text, task_mode
@@ -36,23 +37,27 @@ def collect(suite: Suite, tasks: Sequence[Task]) -> SuiteView:
     Raises:
         SuiteError: the suite cannot be read.
     """
+    covering = apart(lambda: card_coverage(suite))
     findings: dict[str, list[Finding]] = {}
     for finding in validate(tasks, suite=suite, remember=True).findings if tasks else ():
         findings.setdefault(finding.task, []).append(finding)
-    coverage = card_coverage(suite)
+    coverage = covering()
     cards = suite.cards()
-    views = tuple(
-        _task_view(
-            task, index, found.currency, findings.get(task.label, []), coverage.cites.get(task.label, ())
-        )
-        for index, (task, found) in enumerate(zip(tasks, look_at(tasks), strict=True))
-    )
+
+    def views(part: Sequence[tuple[int, Task]]) -> list[TaskView]:
+        return [
+            _task_view(
+                task, index, found.currency, findings.get(task.label, []), coverage.cites.get(task.label, ())
+            )
+            for (index, task), found in zip(part, look_at(task for _, task in part), strict=True)
+        ]
+
     made = datetime.datetime.now(tz=datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
     return SuiteView(
         suite.settings.name,
         made,
         __version__,
-        views,
+        tuple(by_parts(views, list(enumerate(tasks)))),
         {id_: (card.title, coverage.cited_by.get(id_, ())) for id_, card in cards.cards.items()},
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from harbor_author.output.text import printable
 from harbor_author.report import charts
+from harbor_author.report.apart import by_parts
 from harbor_author.report.model import SuiteView, TaskView
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ STATES = {
     "broken": "broken receipt",
     "none": "not proved",
 }
+#: A task between those around it.
+_Place = tuple[TaskView | None, TaskView, TaskView | None]
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -52,6 +55,15 @@ def html(suite: SuiteView) -> str:
         "heat_map": lambda task: Markup(charts.heat_map(task.heat_map, ident=f"{task.anchor}-m")),  # noqa: S704
         "states": lambda row: Markup(charts.states(row[2], ident=f"states-{row[0]}", words=row[3])),  # noqa: S704
     }
+    # Made before the processes part.
+    article = environment.get_template("task.html.j2")
+
+    def articles(pages: Sequence[_Place]) -> list[str]:
+        return [
+            article.render(before=before, task=task, after=after, states=STATES)
+            for before, task, after in pages
+        ]
+
     ordered = sorted(suite.tasks, key=lambda task: task.series)
     by_series = [(series, list(tasks)) for series, tasks in groupby(ordered, key=lambda task: task.series)]
     covered = sum(1 for _, tasks in suite.cards.values() if tasks)
@@ -68,7 +80,7 @@ def html(suite: SuiteView) -> str:
         },
         series_rows=[_series_row(series, tasks) for series, tasks in by_series],
         by_series=by_series,
-        pages=_pages([task for _, tasks in by_series for task in tasks]),
+        articles=Markup("\n").join(Markup(text) for text in by_parts(articles, _pages(ordered))),  # noqa: S704
         anchors={task.label: task.anchor for task in suite.tasks},
         covered=covered,
         cards=[
@@ -78,7 +90,7 @@ def html(suite: SuiteView) -> str:
     )
 
 
-def _pages(tasks: Sequence[TaskView]) -> list[tuple[TaskView | None, TaskView, TaskView | None]]:
+def _pages(tasks: Sequence[TaskView]) -> list[_Place]:
     """Each task with the one before it and the one after."""
     return list(zip([None, *tasks[:-1]], tasks, [*tasks[1:], None], strict=True)) if tasks else []
 

@@ -190,6 +190,19 @@ def test_it_is_read_and_walked_by_keyboard_without_scripts(browser: WebDriver, r
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
+def test_a_bar_tells_its_trial_to_who_points_at_it(browser: WebDriver, report_file: Path) -> None:
+    browser.get(report_file.as_uri() + "#task-2")
+    told = browser.execute_script("""
+    return [...document.querySelectorAll('#task-2 .chart > svg')].map((svg) => {
+      svg.scrollIntoView();
+      const bar = svg.querySelector('.hit').getBoundingClientRect();
+      const at = document.elementFromPoint(bar.left + 1, bar.top + bar.height / 2);
+      return at.closest('g').querySelector('title').textContent;
+    });
+    """)
+    assert told == ["untouched: 0 of 100, expected 0, pass", "6.0 s, of it submission 0.8 s, judge 2.0 s"]
+
+
 def test_the_first_key_leads_past_the_head_and_paper_has_every_task(
     browser: WebDriver, report_file: Path
 ) -> None:
