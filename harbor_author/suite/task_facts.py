@@ -17,6 +17,8 @@ FULL_MARKS = 100
 
 _CHECKS = re.compile(r"\bchecks\s*[:=]\s*\[(.*?)\]", re.DOTALL)
 _CHECK = re.compile(r"\{\s*id\s*:\s*(['\"])([^'\"\\]+)\1\s*,\s*points\s*:\s*(\d+(?:\.\d+)?)\b")
+#: A list that is written elsewhere in the file, as `author extract` writes the touch points.
+_SPREAD = re.compile(r"\.\.\.\s*(\w+)[^\n]*")
 _NOT_GRADED = re.compile(
     r"\bNot (?:graded|judged)\s*[:：]\s*(.+?)(?=\n\s*[-*#|]|\n\s*\n|\Z)|(?:不评|不判)[^:：\n]{0,8}[:：]\s*(.+)",
     re.DOTALL | re.IGNORECASE,
@@ -75,7 +77,21 @@ def _breakdown(task: Task, judge: str) -> tuple[tuple[str, str], ...]:
     # The judge of a report takes its checks from the ground truth; what it declares is for when that cannot be read.
     rubric = _rubric(task.path / "tests" / "ground-truth.json")
     match = _CHECKS.search(judge)
-    return rubric or (tuple((check[2], check[3]) for check in _CHECK.finditer(match[1])) if match else ())
+    return rubric or _declared(match[1] if match else "", judge)
+
+
+def _declared(checks: str, judge: str) -> tuple[tuple[str, str], ...]:
+    """(check, points) as written; nothing when a list that is spread into them cannot be found."""
+    lists = {name: _list(name, judge) for name in _SPREAD.findall(checks)}
+    if not all(map(_CHECK.search, lists.values())):
+        return ()
+    whole = _SPREAD.sub(lambda spread: lists[spread[1]], checks)
+    return tuple((check[2], check[3]) for check in _CHECK.finditer(whole))
+
+
+def _list(name: str, judge: str) -> str:
+    found = re.search(rf"\b{name}\s*=\s*\[(.*?)\];[ \t]*$", judge, re.DOTALL | re.MULTILINE)
+    return found[1] if found else ""
 
 
 def _rubric(path: Path) -> tuple[tuple[str, str], ...]:

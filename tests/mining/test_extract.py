@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -18,7 +19,8 @@ import pytest
 from harbor_author.errors import AuthorError
 from harbor_author.mining import Extracted, ExtractRequest, MiningError, extract_task
 from harbor_author.scaffold import TaskRequest
-from harbor_author.suite import find_suite
+from harbor_author.suite import Task, find_suite
+from harbor_author.suite.task_facts import read_facts
 from tests.conftest import REPOSITORY, AuthorRunner
 from tests.mining.history import File, History, git
 from tests.mining.replay import LICENSE, README, entry, make_replay, manifest
@@ -287,6 +289,19 @@ def test_scrub_removes_them_and_the_reference_does_not_bring_them_back(
     result = solved(task, tmp_path / "work")
     assert (result / "CHANGELOG.md").read_text() == "# Changes\n\n- older\n"
     assert "webServer" in (result / "src/index.js").read_text()
+
+
+def test_the_score_of_its_judge_can_be_read_from_the_text(tmp_path: Path, suite_root: Path) -> None:
+    """A register shows it: each touch point beside the checks on the host, 100 together."""
+    marks = repository(tmp_path / "r", MIGRATED)
+    task = extracted(suite_root, tmp_path / "r", marks[2]).path
+    breakdown = read_facts(Task(task, find_suite(suite_root))).breakdown
+    assert sum(float(points) for _, points in breakdown) == 100
+    judge = (task / "tests/judge.mjs").read_text()
+    assert [id_ for id_, _ in breakdown] == re.findall(r'\bid: "([\w-]+)",\s+points: ', judge)
+    assert len(breakdown) > 1
+    (task / "tests/judge.mjs").write_text(judge.replace("const TOUCH_POINTS", "const OTHERS"))
+    assert read_facts(Task(task, find_suite(suite_root))).breakdown == (), "a part is worse than nothing"
 
 
 def test_a_corridor_with_its_trap(tmp_path: Path, suite_root: Path) -> None:
