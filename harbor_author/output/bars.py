@@ -16,6 +16,8 @@ _COLOURS = {"pass": "32", "fail": "31", "error": "33"}
 _LEAST_BAR = 10
 _MOST_BAR = 50
 _LEAST_NAME = 8
+#: Where a text may be broken: not in the parenthesis at its end.
+_BREAK = re.compile(r" +(?![^()]*\)$)")
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ def wrap(text: str, width: int) -> list[str]:
     """Text in lines of at most `width` columns, broken between words where there are any."""
     width = max(width, 8)
     lines = [""]
-    for word in text.split(" "):
+    for word in _BREAK.split(text):
         if lines[-1] and display_width(lines[-1]) + 1 + display_width(word) <= width:
             lines[-1] += f" {word}"
             continue

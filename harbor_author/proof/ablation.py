@@ -179,7 +179,7 @@ def findings(
     """
     by_name = {trial.name: trial for trial in all_trials}
     oracle = by_name.get("oracle")
-    if oracle is None or oracle.reward is None:
+    if oracle is None or oracle.reward is None or oracle.reward <= 0:
         return Findings(prose=plan_.prose, skipped=skipped)
     full = {check.id: check.earned for check in oracle.checks}
     boundary = not_graded(solution_text)

@@ -143,7 +143,8 @@ def _run_script(
         return AgentRun(0)  # its log is read with the judge's
     log = _log(session, AGENT_LOG, result)
     if result.timed_out:
-        return AgentRun(None, log=log, cause="agent-timeout", message=f"it ran longer than {timeout_s:g} s")
+        too_long = f"{submission.script} ran longer than its {timeout_s:g} s, [agent] timeout_sec"
+        return AgentRun(None, log=log, cause="agent-timeout", message=too_long)
     if result.exit_code in (126, 127) and _is_crlf(submission):
         return AgentRun(
             result.exit_code,
@@ -230,8 +231,9 @@ def run_judge(
     logs = unpack_logs(around.archive, wanted) if around.archive else None
     if logs is None:
         logs = read_logs(session, wanted)
+    too_long = f"test.sh ran longer than its {timeout_s:g} s, [verifier] timeout_sec"
     return replace(
-        _judged(session, around.result, logs, f"it ran longer than {timeout_s:g} s"),
+        _judged(session, around.result, logs, too_long),
         duration_s=duration_s,
         output=logs.get(JUDGE_LOG, b"").decode(errors="replace") or around.result.output,
         agent_log=tail(logs.get(AGENT_LOG, b"").decode(errors="replace")),

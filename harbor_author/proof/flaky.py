@@ -13,7 +13,8 @@ from harbor_author.proof.verdict import Trial
 if TYPE_CHECKING:
     from harbor_author.proof.trial import Bench
 
-_MARK = "#"
+#: Stands between a submission's name and the number of its repetition.
+REPEAT_MARK = "#"
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def repeated(bench: Bench, *, untouched: int, oracle: int, first: bool = False) 
 
     basic = both(bench)
     again = [
-        replace(plan, submission=replace(plan.submission, name=f"{plan.name}{_MARK}{number}"))
+        replace(plan, submission=replace(plan.submission, name=f"{plan.name}{REPEAT_MARK}{number}"))
         for plan, count in zip(basic, (untouched, oracle), strict=True)
         for number in range(2, count + 1)
     ]
@@ -52,7 +53,7 @@ def repeated(bench: Bench, *, untouched: int, oracle: int, first: bool = False) 
 
 def base_name(trial: str) -> str:
     """The submission's name without its number."""
-    return trial.partition(_MARK)[0]
+    return trial.partition(REPEAT_MARK)[0]
 
 
 def spreads(trials: Sequence[Trial]) -> list[Spread]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tarfile
 import tempfile
 
@@ -51,6 +52,8 @@ git="git -c safe.directory=* -c core.fsmonitor=false --no-pager"
 """
 #: The container's own first process, and one that has ended and is only not collected.
 _NOTHING = ("sleep infinity", "<defunct>")
+#: The shells that we run a script by, which are there when it ran out of time.
+_OURS = re.compile(r"bash (?:-c|-s --) \(/.*\) > /logs/\S+ 2>&1")
 
 
 def find_leftovers(session: Session, *, thorough: bool, probed: str | None = None) -> tuple[str, ...]:
@@ -64,7 +67,9 @@ def find_leftovers(session: Session, *, thorough: bool, probed: str | None = Non
         processes = _listed(session) if probed is None else _probed_processes(probed)
     except (EngineError, ValueError):
         return ()
-    processes = [command for command in processes if not command.endswith(_NOTHING)]
+    processes = [
+        command for command in processes if not command.endswith(_NOTHING) and not _OURS.fullmatch(command)
+    ]
     found = [f"process: {command[:200]}" for command in processes]
     if thorough or processes:
         if probed is None:

@@ -27,6 +27,10 @@ DEFAULT_FLOOR = 20.0
 _FULL_POINTS = 100.0
 _UNTOUCHED_SHARE = 4
 _SHOWN = 8
+_BY_CLOCK = (
+    "only the clock differs from the trial of that name: let neither solution nor judge depend on the date"
+)
+_BY_NETWORK = "only the network differs from the trial of that name: put into the image what is fetched"
 
 
 @dataclass(frozen=True)
@@ -77,9 +81,10 @@ class Matrix:
         for plan in both(bench):
             if self._scope.clock:
                 why = f"the same, with the clock set off by {self._scope.clock}"
-                planned.append(replace(_renamed(plan, "clock", why), clock=self._scope.clock))
+                planned.append(replace(_renamed(plan, "clock", why), clock=self._scope.clock, hint=_BY_CLOCK))
             if self._scope.offline:
-                planned.append(replace(_renamed(plan, "no-network", "the same, offline"), offline=True))
+                again = _renamed(plan, "no-network", "the same, offline")
+                planned.append(replace(again, offline=True, hint=_BY_NETWORK))
         return planned
 
     def _matrix(self, task: Task, bench: Bench) -> list[Planned]:
@@ -142,6 +147,8 @@ class Matrix:
             found = self._findings(trials)
             details["ablation"] = found.document()
             notes += _ablation_notes(found)
+            if self._tried and not found.rows:
+                notes.append("the oracle has no reward that it could lose: ablation tells nothing")
             if found.blind and verdict == "pass":
                 verdict, cause = "fail", "blind-spot"
                 message = f"no check notices: {', '.join(found.blind)}"

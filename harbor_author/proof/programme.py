@@ -23,6 +23,7 @@ class Planned:
 
     Attributes:
         why: what it is there to show.
+        hint: what to do when its reward is not the expected one; empty: what its cause says.
         advisory: what is not as expected is a note, neither a failure nor an error.
         offline: without network, whatever task.toml says.
         clock: how far the container's clock is set off, such as `+365d`; empty: not at all.
@@ -36,6 +37,7 @@ class Planned:
     offline: bool = False
     clock: str = ""
     inspect: bool = False
+    hint: str = ""
 
     @property
     def name(self) -> str:

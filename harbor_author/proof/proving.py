@@ -26,7 +26,7 @@ from harbor_author.proof.programme import Assessment, Planned, Programme
 from harbor_author.proof.progress import Progress
 from harbor_author.proof.resume import KeptTrials
 from harbor_author.proof.session import Cancellation
-from harbor_author.proof.trial import TrialRun, run_trial
+from harbor_author.proof.trial import Bench, TrialRun, run_trial
 from harbor_author.proof.verdict import Trial, judge_trial
 from harbor_author.proof.workflow import KEPT_DETAILS, Options, ProofResult, outcome
 from harbor_author.sandbox import Engine, EngineError, connect
@@ -179,6 +179,7 @@ class Proof:
             plan.expectation,
             needs_judge_line=prepared.bench.has_judge_line,
             why=plan.why,
+            hint=plan.hint,
             advisory=plan.advisory,
         )
         if self._options.artefacts is not None and trial.verdict not in ("pass", "skip"):
@@ -219,9 +220,9 @@ class Proof:
             assessment.verdict,
             assessment.cause,
             assessment.message or (f"{first.name}: {first.message}" if first else ""),
-            CAUSES[assessment.cause].hint if assessment.cause else "",
+            (first.hint if first else CAUSES[assessment.cause].hint) if assessment.cause else "",
             trials=trials,
-            notes=assessment.notes,
+            notes=(*assessment.notes, *_users(prepared.bench, trials)),
             duration_s=time.monotonic() - run.started,
             details=assessment.details,
         )
@@ -277,6 +278,20 @@ class _TaskRun:
     def trials(self) -> tuple[Trial, ...]:
         """All but those that had nothing to act on."""
         return tuple(trial for trial in self._trials if trial is not None and trial.verdict != "skip")
+
+
+def _users(bench: Bench, trials: Sequence[Trial]) -> tuple[str, ...]:
+    """Who ran the scripts, where one was denied something and they are not both root."""
+    users = [
+        phase.user or bench.image.user or "root" for phase in (bench.config.agent, bench.config.verifier)
+    ]
+    denied = any(
+        trial.verdict != "pass" and "ermission denied" in trial.solve_log + trial.judge_log
+        for trial in trials
+    )
+    if not denied or users == ["root", "root"]:
+        return ()
+    return (f"solve.sh ran as {users[0]}, test.sh as {users[1]}: [agent] and [verifier] user in task.toml",)
 
 
 def _joined(result: ProofResult, older: receipts.Receipt | None) -> tuple[ProofResult, tuple[str, ...]]:

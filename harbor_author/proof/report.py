@@ -10,13 +10,15 @@ from harbor_author.output.bars import Bar, Style, as_scores, band, draw
 from harbor_author.output.tables import display_width, table
 from harbor_author.output.text import counted, printable
 from harbor_author.proof.causes import NOT_THE_TASK
-from harbor_author.proof.flaky import spreads
+from harbor_author.proof.flaky import REPEAT_MARK, base_name, spreads
 from harbor_author.proof.programme import ABLATION_PREFIX
+from harbor_author.proof.reward import Check
 from harbor_author.proof.verdict import Trial
 from harbor_author.proof.workflow import ProofResult
 
 SCHEMA = "author/oracle-check/1"
 _TAIL_LINES = 15
+_MOST = 20
 #: For tables that are no terminal's.
 _UNLIMITED = 1 << 20
 #: What a judge prints when something in it went wrong, although it gave a reward in the end.
@@ -133,28 +135,52 @@ def _task_lines(result: ProofResult, *, verbose: bool, keep: bool, style: Style 
     if result.message and not any(trial.cause == result.cause for trial in result.trials):
         head += f": {result.message}"
     lines = [printable(head)]
-    shown, again = _without_repeats(result.trials)
+    shown, again = _without_repeats(result.trials, verbose=verbose)
+    before: dict[tuple[object, ...], str] = {}
     for trial, first in zip(shown, _first_lines(shown, style), strict=True):
         lines.append(first)
         told = _told(trial, verbose=verbose or (trial.verdict != "pass" and not result.is_current))
+        name = before.setdefault((trial.cause, trial.message, *told), trial.name)
+        if name != trial.name and len(told) > 1 and not verbose:
+            told = [f"      the same as {name}"]
         if keep and trial.container:
             told.append(f"      kept: docker exec -it {trial.container[:12]} bash")
         lines += map(printable, told)
     rest = [*again, *_table(result, style), *(f"  note: {note}" for note in result.notes)]
     if result.log:
         rest += _quoted("log", result.log)
-    if result.hint and result.verdict != "pass":
-        rest.append(f"  fix: {result.hint}")
+    rest += _fixes(result)
     return [*lines, *map(printable, rest)]
 
 
-def _without_repeats(trials: Sequence[Trial]) -> tuple[list[Trial], list[str]]:
-    """The trials that need a line of their own, and a line on each repeated submission. Ablation has its table."""
-    shown = [
-        trial
-        for trial in trials
-        if trial.verdict != "pass" or not ("#" in trial.name or trial.name.startswith(ABLATION_PREFIX))
-    ]
+def _fixes(result: ProofResult) -> list[str]:
+    """What to do about the verdict's cause, and about each other cause that trials have."""
+    if result.verdict == "pass" or not result.hint:
+        return []
+    fixes = [f"  fix: {result.hint}"]
+    others = {trial.cause: trial.hint for trial in reversed(result.trials) if trial.cause and trial.hint}
+    for cause, hint in reversed(others.items()):
+        if cause != result.cause and hint != result.hint:
+            fixes.append(f"  fix {cause}: {hint}")
+    return fixes
+
+
+def _without_repeats(trials: Sequence[Trial], *, verbose: bool) -> tuple[list[Trial], list[str]]:
+    """The trials that need a line of their own, and a line on each repeated submission. Ablation has its table.
+
+    A repetition that went wrong just as the one before it is told by its line alone, unless `verbose`.
+    """
+    shown, told = [], set()
+    for trial in trials:
+        again = REPEAT_MARK in trial.name
+        story = (base_name(trial.name), trial.verdict, trial.cause, trial.message)
+        if trial.verdict == "pass":
+            if again or trial.name.startswith(ABLATION_PREFIX):
+                continue
+        elif again and story in told and not verbose:
+            continue
+        told.add(story)
+        shown.append(trial)
     return shown, [f"  repeated {spread}" for spread in spreads(trials)]
 
 
@@ -223,18 +249,46 @@ def _told(trial: Trial, *, verbose: bool) -> list[str]:
     if trial.leftovers:
         lines.append(f"      left behind: {'; '.join(trial.leftovers[:8])}")
     if verbose:
-        if trial.why and trial.verdict != "pass":
+        if trial.why and trial.verdict != "pass" and base_name(trial.name) not in ("untouched", "oracle"):
             lines.append(f"      tried: {trial.why}")
-        lines += [f"      - {reason}" for reason in trial.reasons[:20]]
+        checks = _telling_checks(trial)
+        known = {f"{check.id}: {check.reason}" for check in checks}
+        lines += [f"      - {reason}" for reason in trial.reasons[:_MOST] if reason not in known]
+        lines += [
+            f"      check {check.id}: {check.earned:g} of {check.points:g}"
+            + (f", {check.reason}" if check.reason else "")
+            for check in checks
+        ]
         if trial.solve_log:
             lines += _quoted("solve.sh", trial.solve_log)
         if trial.judge_log or trial.judge_exit is not None:
-            lines += _quoted("judge", trial.judge_log or "(printed nothing)")
+            lines += _quoted("judge", _without_line(trial) or "(printed nothing)")
     elif not trial.checks:  # a judge with a ledger of checks says for itself what went wrong
         troubles = [line for line in trial.judge_log.splitlines() if _TROUBLE.search(line)]
         if troubles and trial.name == "oracle":
             lines += _quoted("judge", "\n".join(troubles[-3:]))
     return lines
+
+
+def _telling_checks(trial: Trial) -> list[Check]:
+    """The checks that made the reward what it should not be."""
+    if trial.cause == "reward-too-low":
+        wrong = [check for check in trial.checks if check.earned < check.points]
+    elif trial.cause == "reward-too-high":
+        wrong = [check for check in trial.checks if check.earned > 0]
+    else:
+        wrong = []
+    return wrong[:_MOST]
+
+
+def _without_line(trial: Trial) -> str:
+    """The judge's log without the JSON line whose reasons and checks are told in words."""
+    if not (trial.reasons or trial.checks):
+        return trial.judge_log
+    lines = trial.judge_log.splitlines()
+    return (
+        "\n".join(line for line in lines if not line.startswith('{"score"')) or "(nothing beside its verdict)"
+    )
 
 
 def _quoted(title: str, log: str) -> list[str]:

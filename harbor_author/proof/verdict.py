@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 _AGREES = 1e-6
 _LESS_THAN_FULL = 0.999
 _SHOWN_KEYS = 5
+#: Causes that a judge may have which ends before what it has started does.
+_TOO_EARLY = ("reward-missing", "reward-empty", "reward-too-low")
+_STILL_RAN = "see what still ran (left behind): what the judge has started, it must wait for"
+_SILENT = (
+    "the judge printed nothing: let it print what it expected and found, or look into the container (--keep)"
+)
 #: A test.sh may round; more than this between line and reward is another verdict.
 _ROUNDING = 0.005
 
@@ -95,6 +101,7 @@ def judge_trial(
     *,
     needs_judge_line: bool,
     why: str = "",
+    hint: str = "",
     advisory: bool = False,
 ) -> Trial:
     """The verdict over one trial.
@@ -102,6 +109,7 @@ def judge_trial(
     Args:
         needs_judge_line: the judge must end in its JSON line; else a last line that is one is used all the same.
         why: what the submission is meant to show, for the reader.
+        hint: what to do about a reward that is not the expected one; empty: what the cause says.
         advisory: what is not as expected is worth a note, not a failure.
     """
     reward = main_reward(run.rewards) if run.rewards is not None else None
@@ -109,6 +117,13 @@ def judge_trial(
     if line is not None and not needs_judge_line and not _agree(line, reward):
         line = None  # something else that looks like one
     cause, message = _cause(run, reward, line, expectation, needs_judge_line)
+    if cause in _TOO_EARLY and any(text.startswith("process: ") for text in run.leftovers):
+        message += "; something still ran when the judge ended"
+        hint = hint or _STILL_RAN
+    elif cause in ("reward-too-low", "reward-unexpected") and line is None and not run.judge.log.strip():
+        hint = hint or _SILENT
+    elif cause not in ("reward-too-low", "reward-too-high", "reward-unexpected"):
+        hint = ""
     note = ""
     if advisory and cause is not None and cause not in NOT_THE_TASK and cause != "not-applicable":
         cause, note = None, message
@@ -119,7 +134,7 @@ def judge_trial(
         expected=str(expectation),
         cause=cause,
         message=message,
-        hint=CAUSES[cause].hint if cause else "",
+        hint=(hint or CAUSES[cause].hint) if cause else "",
         score=line.score if line else None,
         max=line.max if line else None,
         reasons=line.reasons if line else (),

@@ -106,3 +106,9 @@ def test_the_table_tells_killed_blind_declared_and_error() -> None:
 def test_only_the_section_on_the_boundary_declares() -> None:
     text = "# A\nx.js\n## Grading boundary\ny.js\n### Detail\nz.js\n## Other\nw.js\n"
     assert [name for name in ("x.js", "y.js", "z.js", "w.js") if name in not_graded(text)] == ["y.js", "z.js"]
+
+
+def test_an_oracle_that_has_nothing_to_lose_tells_nothing() -> None:
+    trials = [trial("oracle", 0.0, verdict="fail"), trial("ablation:a.js", 0.0)]
+    found = findings(trials, [unit("a.js")], plan(observed()), skipped=0, solution_text="")
+    assert (found.rows, found.blind) == ((), ())

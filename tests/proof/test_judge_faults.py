@@ -129,7 +129,10 @@ FAULTS = {
         judge(f"(sleep 5; echo 1 {REWARD.strip()}) & disown"),
         "error",
         "reward-missing",
-        shows=lambda result: any("sleep 5" in text for text in trial(result, "oracle")["leftovers"]),
+        shows=lambda result: (
+            any("sleep 5" in text for text in trial(result, "oracle")["leftovers"])
+            and "something still ran" in result["message"]
+        ),
     ),
     "sound: a reward with a line break before and keys beside": Fault(
         judge(
@@ -147,6 +150,16 @@ FAULTS = {
         "fail",
         "reward-too-low",
         shows=lambda result: "0.9" in result["message"],
+    ),
+    "the judge may not read what the agent wrote": Fault(
+        {
+            **judge(f'if [ "$(cat /app/answer)" = done ]; then echo 1 {REWARD}else echo 0 {REWARD}fi'),
+            "solution/solve.sh": "#!/bin/bash\numask 077\necho done > /app/answer\n",
+            "task.toml": TOML.replace("[verifier]", '[verifier]\nuser = "nobody"'),
+        },
+        "fail",
+        "reward-too-low",
+        shows=lambda result: any("ran as root, test.sh as nobody" in note for note in result["notes"]),
     ),
     "a single quote ends the shell's quote": Fault(
         judge(f"if node -e 'process.exit('0'' 2>&1; then echo 1 {REWARD}else echo 0 {REWARD}fi"),
@@ -180,6 +193,11 @@ FAULTS = {
         },
         "error",
         "judge-timeout",
+        shows=lambda result: (
+            "process: sleep 20" in trial(result, "oracle")["leftovers"]
+            and not any("> /logs/" in text for text in trial(result, "oracle")["leftovers"])
+            and "[verifier] timeout_sec" in result["message"]
+        ),
     ),
     "the clean-up is never reached": Fault(
         judge(
@@ -290,6 +308,34 @@ FAULTS = {
         shows=lambda result: (
             {change: row["state"] for change, row in result["ablation"]["changes"].items()}
             == {"old.js": "killed", "package.json": "blind"}
+        ),
+    ),
+    "one of two hunks is looked at": Fault(
+        {
+            **FIXTURE_FILES,
+            "environment/fixture/old.js": "old(1);\nkept();\nold(2);\n",
+            "solution/solve.sh": "#!/bin/bash\nsed -i 's/^old/migrated/' /app/fixture/old.js\n",
+            **judge(
+                f"if head -1 /app/fixture/old.js | grep -q migrated; then echo 1 {REWARD}else echo 0 {REWARD}fi"
+            ),
+        },
+        "fail",
+        "blind-spot",
+        MATRIX,
+        shows=lambda result: result["message"] == "no check notices: old.js@3",
+    ),
+    "the judge reads a result that the submission wrote": Fault(
+        {
+            "instruction.md": "Write done into /app/answer, and your checks' result into /app/passed.\n",
+            "solution/solve.sh": "#!/bin/bash\necho done > /app/answer\necho yes > /app/passed\n",
+            **judge(f'if [ "$(cat /app/passed 2>&1)" = yes ]; then echo 1 {REWARD}else echo 0 {REWARD}fi'),
+        },
+        "fail",
+        "reward-too-high",
+        MATRIX,
+        shows=lambda result: (
+            {change: row["state"] for change, row in result["ablation"]["changes"].items()}
+            == {"/app/answer": "blind", "/app/passed": "killed"}
         ),
     ),
     "the blind spot is declared": Fault(

@@ -207,6 +207,7 @@ def test_a_judge_that_expires_is_seen_by_another_clock(author: AuthorRunner, tmp
         pytest.skip("no libfaketime here")
     assert trials == {"untouched": 0, "oracle": 1, "clock:untouched": 0, "clock:oracle": 0}
     assert (result["verdict"], result["cause"]) == ("fail", "reward-too-low")
+    assert "clock" in result["hint"]
 
 
 def test_a_dockerfile_that_does_not_parse_is_the_tasks_fault(
