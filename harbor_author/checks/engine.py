@@ -192,29 +192,30 @@ class _Work:
             ) from error
         rules = [self.plan(files.task).for_task(files) for files in contexts]
         found = [
-            [finding for rule in chosen if not rule.late for finding in self.apply(rule, files)]
+            self.apply([rule for rule in chosen if not rule.late], files)
             for files, chosen in zip(contexts, rules, strict=True)
         ]
         results = programs.finish()
         verdicts = []
         for files, chosen, early, key in zip(contexts, rules, found, keys, strict=True):
             files.programs = results
-            late = [finding for rule in chosen if rule.late for finding in self.apply(rule, files)]
+            late = self.apply([rule for rule in chosen if rule.late], files)
             verdict = self.verdict(files, chosen, early + late)
             verdicts.append((verdict, key if memory.sure(files) else None))
         return verdicts
 
-    def apply(self, rule: Rule, files: TaskFiles) -> list[Finding]:
-        try:
-            return [self.bind(rule, files, problem) for problem in rule.check(files)]
-        except (
-            Exception
-        ) as error:  # a rule's own fault must neither hide the others nor pass for a clean task
-            from harbor_author.checks.registry import all_rules
+    def apply(self, rules: Iterable[Rule], files: TaskFiles) -> list[Finding]:
+        found: list[Finding] = []
+        for rule in rules:
+            try:
+                found += [self.bind(rule, files, problem) for problem in rule.check(files)]
+            except Exception as error:  # must neither hide what other rules find nor pass for a clean task
+                from harbor_author.checks.registry import all_rules
 
-            crashed = all_rules()["rule-crashed"]
-            cause = f"{type(error).__name__}: {error}"
-            return [self.bind(crashed, files, Problem(f"rule '{rule.name}' failed on this task: {cause}"))]
+                cause = f"{type(error).__name__}: {error}"
+                problem = Problem(f"rule '{rule.name}' failed on this task: {cause}")
+                found.append(self.bind(all_rules()["rule-crashed"], files, problem))
+        return found
 
     def bind(self, rule: Rule, files: TaskFiles, problem: Problem) -> Finding:
         weight = self.plan(files.task).severity.get(rule.name)
@@ -259,7 +260,6 @@ class _Work:
             tuple(in_order(kept)),
             frozenset(item.key for item in used & set(shared)),
             known,
-            files.where("task", "name")[0],
         )
 
     def twice(self, tasks: Sequence[Task], verdicts: Sequence[Verdict]) -> list[Finding]:
@@ -278,9 +278,8 @@ class _Work:
                 path = printable(str(task.path / "task.toml"))
                 message = printable(f"[task] name '{verdict.name}' is also that of {other.name}")
                 label = printable(task.label)
-                found.append(
-                    Finding(label, rule.name, weight, path, verdict.name_line, None, message, rule.remedy)
-                )
+                line, _ = TaskFiles(task, today=self.today).where("task", "name")
+                found.append(Finding(label, rule.name, weight, path, line, None, message, rule.remedy))
         return found
 
     def stale(self, tasks: Sequence[Task], verdicts: Sequence[Verdict]) -> list[Finding]:

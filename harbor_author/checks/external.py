@@ -67,12 +67,11 @@ class Results:
     faults: dict[str, dict[str, tuple[ToolFault, ...]]] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     cut_short: bool = False
+    #: tool, content -> its digest, for what the tool was asked about.
+    keys: dict[tuple[str, bytes], str] = field(default_factory=dict)
 
     def of(self, tool: str, data: bytes) -> tuple[ToolFault, ...]:
-        known = self.faults.get(tool, {})
-        if tool == "bash" and known.get(shape_of(data)) == ():
-            return ()
-        return known.get(key_of(tool, data), ())
+        return self.faults.get(tool, {}).get(self.keys.get((tool, data), ""), ())
 
 
 def key_of(tool: str, data: bytes) -> str:
@@ -122,7 +121,8 @@ class Run:
         wanted: dict[str, dict[str, tuple[str, bytes]]] = {"bash": {}, "shellcheck": {}, "node": {}}
 
         def want(tool: str, path: str, data: bytes) -> None:
-            wanted[tool].setdefault(key_of(tool, data), (Path(path).suffix or ".sh", data))
+            key = self.results.keys.setdefault((tool, data), key_of(tool, data))
+            wanted[tool].setdefault(key, (Path(path).suffix or ".sh", data))
 
         for task in tasks:
             for path in task.shell_scripts:
@@ -165,7 +165,7 @@ class Run:
         for key, text in texts.items():
             shape = shape_of(text[1])
             if known.get(shape) == ():
-                self.results.faults["bash"][shape] = ()
+                self.results.faults["bash"][key] = ()
             elif shape in first:
                 self._alike[first[shape]][1][key] = text
             else:
@@ -246,9 +246,11 @@ class Run:
             if len(verdicts) < len(names):
                 self.results.cut_short = True
                 self.results.missing[tool] = f"{tool} gave no verdict on {len(names) - len(verdicts)} files"
-            for key in [key for key, faults in verdicts.items() if not faults and key in self._alike]:
-                verdicts[self._alike[key][0]] = ()
             self.results.faults[tool].update(verdicts)
+            for key in [key for key, faults in verdicts.items() if not faults and key in self._alike]:
+                shape, others = self._alike[key]
+                verdicts[shape] = ()
+                self.results.faults[tool].update(dict.fromkeys(others, ()))
             self._cache.add(tool, verdicts)
 
 

@@ -67,7 +67,6 @@ class Verdict:
     findings: tuple[Finding, ...]
     used: frozenset[tuple[str | int, ...]]
     name: str | None
-    name_line: int | None
 
 
 @dataclass(frozen=True, slots=True)

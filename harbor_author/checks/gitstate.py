@@ -53,8 +53,7 @@ def toplevel(directory: Path) -> Path | None:
     A `.git` *file*, as worktrees and submodules have it, does not count in `directory` itself: a task could point it
     anywhere.
     """
-    git = directory / ".git"
-    if git.is_dir() and not git.is_symlink():
+    if git_dir(str(directory)) == f"{directory}/.git":
         return directory
     return _above(directory.parent) if directory.parent != directory else None
 

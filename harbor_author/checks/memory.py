@@ -58,12 +58,11 @@ class Memory:
 
     def recall(self, key: str | None) -> Verdict | None:
         try:
-            findings, used, name, line = self._known[key or ""]
+            findings, used, name = self._known[key or ""]
             return Verdict(
                 tuple(Finding(*finding) for finding in findings),
                 frozenset(tuple(item) for item in used),
                 name,
-                line,
             )
         except (KeyError, TypeError, ValueError):
             return None
@@ -74,7 +73,7 @@ class Memory:
         findings = [
             [f.task, f.rule, f.severity, f.path, f.line, f.column, f.message, f.fix] for f in verdict.findings
         ]
-        self._fresh[key] = [findings, sorted(verdict.used), verdict.name, verdict.name_line]
+        self._fresh[key] = [findings, sorted(verdict.used), verdict.name]
 
     def save(self) -> None:
         if not self._fresh:
