@@ -20,12 +20,34 @@ _TYPES = {
 }
 
 
+#: `[metadata.author]` of task.toml.
+_OURS = {
+    "description": "what author reads",
+    "type": "object",
+    "properties": {
+        "ignore": {"type": "object", "description": "rule = why its findings are right here"},
+        "new_privileges": {
+            "type": "boolean",
+            "description": "whether setuid programs such as sudo get their rights in trials",
+        },
+    },
+}
+
+
 def task_schema() -> dict[str, Any]:
     """Of task.toml, as Harbor reads it; unknown keys are refused outside [metadata]."""
-    return {
+    schema = {
         "$schema": _DRAFT,
         "title": f"Harbor task.toml, schema {SCHEMA_VERSION}",
         **_table(""),
+    }
+    schema["properties"]["metadata"] = {
+        "description": "anything the author wants",
+        "type": "object",
+        "properties": {"author": _OURS},
+    }
+    return {
+        **schema,
         "$defs": {name: _table(name) for name in TABLES if name},
     }
 

@@ -8,7 +8,7 @@ from harbor_author.integrity import IntegrityError, deviations, observe, read_ba
 from harbor_author.proof.contract import tail
 from harbor_author.proof.errors import TaskRefusedError
 from harbor_author.proof.session import TrialAbortedError, open_session
-from harbor_author.proof.trial import FIXTURE, Bench
+from harbor_author.proof.trial import FIXTURE, Bench, denied
 
 _TIMEOUT_S = 300.0
 
@@ -49,6 +49,10 @@ def probe_baseline(bench: Bench) -> None:
         raise refused from error
     observed = observe(result.output, result.exit_code or 0, cause=_broken(result.exit_code))
     found = deviations(baseline, observed)
+    if found and denied(bench.config, result.output):
+        raise TaskRefusedError(
+            "new-privileges", "the probe of the baseline: a setuid program was stopped", path=path
+        )
     if found:
         refused = TaskRefusedError(
             "baseline-drifted", f"the untouched fixture is not as declared: {'; '.join(found)}", path=path

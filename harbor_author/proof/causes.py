@@ -73,8 +73,11 @@ _ALL = (
           "raise it in task.toml, or use less",
           "RewardFileNotFoundError"),
     Cause("pids-limit", True, "the container reached its limit of processes", "look for a fork bomb"),
-    Cause("disk-limit", True, "the container wrote more than its limit", "look for what fills the disk"),
+    Cause("disk-limit", True, "the container wrote more than its limit, or than there was room for",
+          "look for what fills the disk; where the task needs that much, make room ('author clean' does)"),
     Cause("output-limit", True, "a script printed more than its limit", "look for an endless loop that prints"),
+    Cause("new-privileges", True, "a setuid program such as sudo was denied its rights, as the task declares no need",
+          "where it is needed, write new_privileges = true into [metadata.author] of task.toml"),
     # --- the judge separates badly
     Cause("reward-too-high", False, "a submission that should fall short scored more than it may",
           "the submission did not do the task: see what gave it points, and let the judge look at what was done"),

@@ -52,6 +52,8 @@ class EnvironmentConfig:
     os: str = "linux"
     gpus: int = 0
     healthcheck: Healthcheck | None = None
+    #: `[metadata.author] new_privileges`, which holds for every container of the task.
+    new_privileges: bool = False
 
 
 @dataclass(frozen=True)
@@ -200,9 +202,11 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._new_privileges = False
 
     def config(self, document: Mapping[str, Any]) -> TaskConfig:
         self._identity(document)
+        self._new_privileges = self._declared(document)
         environment = self._table(document, "environment")
         strategy = document.get("multi_step_reward_strategy") or "mean"
         if strategy not in ("mean", "final"):
@@ -228,6 +232,13 @@ class _Reader:
         name = self._table(document, "task").get("name")
         if not isinstance(name, str) or not _TASK_NAME.fullmatch(name) or ".." in name:
             self._refuse("task.name", 'is not a name such as "org/name"')
+
+    def _declared(self, document: Mapping[str, Any]) -> bool:
+        author = self._table(self._table(document, "metadata"), "author")
+        declared = author.get("new_privileges", False)
+        if not isinstance(declared, bool):
+            self._refuse("metadata.author.new_privileges", "is neither true nor false")
+        return declared
 
     def _step(self, table: Any, where: str) -> StepConfig:
         if not isinstance(table, Mapping) or not isinstance(table.get("name"), str):
@@ -307,6 +318,7 @@ class _Reader:
             os=str(table.get("os", "linux")).lower(),
             gpus=int(self._optional(table, "gpus", where) or 0),
             healthcheck=self._healthcheck(table.get("healthcheck"), f"{where}.healthcheck"),
+            new_privileges=self._new_privileges,
         )
 
     def _healthcheck(self, table: Any, where: str) -> Healthcheck | None:

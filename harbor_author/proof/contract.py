@@ -261,8 +261,13 @@ def _judged(session: Session, result: ExecResult, logs: Mapping[str, bytes], too
         else:
             cause = "judge-killed"
             message = f"test.sh ended with exit status {code}: killed by signal {code - _KILLED}"
-    elif cause == "reward-missing" and code:
-        message += f"; test.sh ended with exit status {code}"
+    elif cause in ("reward-missing", "reward-empty"):
+        said = logs.get(JUDGE_LOG, b"").decode(errors="replace") + result.output
+        full = session.no_room(said)
+        if full is not None:
+            cause, message = full
+        elif cause == "reward-missing" and code:
+            message += f"; test.sh ended with exit status {code}"
     return JudgeRun(code, rewards=rewards, cause=cause, message=message)
 
 

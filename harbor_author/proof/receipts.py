@@ -27,7 +27,8 @@ FILE_NAME = "proof.json"
 VERDICTS = ("pass", "fail", "error")
 SCHEMA = "author/proof/1"
 #: Raised when a trial means something else than before: every older receipt is stale then.
-TRIAL_SEMANTICS = 1
+#: 2: no new privileges; a disk that a script fills is an error of its own.
+TRIAL_SEMANTICS = 2
 
 _TRIAL_NUMBERS = ("reward", "score", "max", "duration_s", "solve_s", "judge_s")
 #: A cause's message may quote what a judge printed; the log itself is not the receipt's.

@@ -24,6 +24,10 @@ _NOT_UNPACKED_WORD = "harbor-author: not unpacked\n"
 #: What is still being sent is read to its end: a stream that breaks loses what was printed.
 _GIVE_UP = f"{{ echo '{_NOT_UNPACKED_WORD.strip()}'; command -p cat >/dev/null; exit {_NOT_UNPACKED}; }}"
 _UNPACK_AND_RUN = f'tar -xf - -C / 2>/dev/null || {_GIVE_UP}; exec bash -c "$0" </dev/null'
+#: Less room than this is none: a script that fills the disk may leave what is too little for its next block.
+_ROOM_MB = 16
+#: A container that has written more, where there is no room, has used it up itself.
+_OWN_WRITING_MB = 64
 #: What is read along with a command's end: more of it is read by requests of its own.
 _READ_BYTES = 1 << 20
 LOG_DIRS = ("/logs/agent", "/logs/verifier", "/logs/artifacts")
@@ -87,6 +91,11 @@ class Cancellation:
     def sleep(self, seconds: float) -> None:
         self._event.wait(seconds)
         self.check()
+
+
+def says_no_room(text: str) -> bool:
+    """Whether a program or the engine says that a file system is full."""
+    return "no space left on device" in text.lower()
 
 
 class Session:
@@ -298,8 +307,39 @@ class Session:
             return f"disk-limit: the container wrote more than {self.limits.disk_mb} MiB"
         return None
 
+    def no_room(self, seen: str) -> tuple[str, str] | None:
+        """Cause and message when there is no room for more files here; None when there is.
+
+        Args:
+            seen: what a script, or the engine, had to say: its words for it count, too. A script that fills the disk
+                has no room for these words.
+        """
+        wrote_mb, free_mb = None, None
+        with suppress(EngineError, ValueError):
+            wrote_mb = self.engine.usage(self.container, disk=True).disk_mb
+        with suppress(EngineError, ValueError):
+            ask = ["stat", "-f", "-c", "%a %S", "/"]
+            blocks, size = self.engine.run(self.container, ask, timeout_s=10.0).output.split()
+            free_mb = int(blocks) * int(size) >> 20
+        is_full = free_mb is not None and free_mb < _ROOM_MB
+        if not is_full and not says_no_room(seen):
+            return None
+        wrote = "an unknown amount" if wrote_mb is None else f"{wrote_mb} MiB"
+        if wrote_mb is not None and wrote_mb > _OWN_WRITING_MB:
+            limit = f"before its limit of {self.limits.disk_mb} MiB"
+            return "disk-limit", f"no space was left when the container had written {wrote}, {limit}"
+        if is_full:
+            return "disk-full", f"no space is left on the engine's disk; the container has written {wrote}"
+        small = (
+            "a file system of its own (such as /dev/shm, of 64 MiB) was full, or what filled the disk is gone"
+        )
+        return "disk-limit", f"no space was left for a script, though there is room: {small}"
+
     def _explain(self, failure: str) -> None:
-        """Raise when a command could not start for a reason that Harbor would have met earlier."""
+        """Raise when a command could not start for a reason that Harbor would have met earlier, or for lack of room."""
+        full = self.no_room(failure) if says_no_room(failure) else None
+        if full is not None:
+            raise TrialAbortedError(*full, failure)
         if '"bash"' in failure and "executable file not found" in failure:
             raise TrialAbortedError(
                 "environment-failed", "the image has no bash, which Harbor needs", failure
@@ -314,6 +354,9 @@ class Session:
         with suppress(EngineError):
             logs = self.engine.logs(self.container)
             oom = self.engine.oom_killed(self.container)
+        full = self.no_room(error.message) if says_no_room(error.message) else None
+        if full is not None:
+            return TrialAbortedError(*full, logs)
         if oom:
             return TrialAbortedError("memory-limit", "the container ran out of memory", logs)
         if "is not running" in error.message:
@@ -393,6 +436,7 @@ def open_session(
             cpus=config.cpus,
             memory_mb=config.memory_mb,
             pids=limits.pids,
+            new_privileges=config.new_privileges,
         )
     )
     try:
@@ -414,7 +458,13 @@ def open_session(
                 raise TrialAbortedError("environment-failed", wrong, engine.logs(container))
         for directory in LOG_DIRS:
             session.pending.directory(directory, 0o777)
-        yield session
+        try:
+            yield session
+        except EngineError as error:
+            full = session.no_room(error.message) if says_no_room(error.message) else None
+            if full is None:
+                raise
+            raise TrialAbortedError(*full, error.message) from error
     finally:
         if not keep or cancellation.cancelled:
             (remove or engine.remove)(container)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from harbor_author.proof.leftovers import (
     fixture_state,
     outside,
 )
+from harbor_author.proof.reward import is_full, main_reward
 from harbor_author.proof.session import (
     DEFAULT_LIMITS,
     Cancellation,
@@ -34,6 +36,13 @@ OnStage = Callable[[str], None]
 
 #: The judge of our suites, and its library in both languages.
 _PROTOCOL_FILES = ("judge.mjs", "judge-utils.mjs", "judge_utils.py")
+#: What sudo (before and since 1.9) and su say where the kernel's flag denies them their rights.
+_DENIED = re.compile(
+    r'"no new privileges" flag is set|effective uid is not 0, is \S+ on a file system'
+    r"|must be suid to work properly|without effective root"
+)
+#: A trial that broke off for one of these may have done so because of the flag.
+_MAYBE_DENIED = (None, "healthcheck-failed", "step-setup-failed", "environment-failed")
 #: Where the fixture is in a container.
 FIXTURE = "/app/fixture"
 
@@ -107,9 +116,10 @@ def run_trial(
             bench = replace(bench, config=without_network(bench.config))
         bench = replace(bench, clock=clock, inspect=inspect)
         run = run_steps if bench.config.steps else _run_single
-        result = run(bench, submission, on_stage)
+        result = _unless_denied(bench.config, run(bench, submission, on_stage))
     except (TrialAbortedError, TaskRefusedError) as error:
-        result = TrialRun(cause=error.cause, message=error.message, log=error.log)
+        broken = TrialRun(cause=error.cause, message=error.message, log=error.log)
+        result = _unless_denied(bench.config, broken)
     except EngineError as error:
         cause = "disk-full" if "no space left" in error.message.lower() else "engine-failed"
         if bench.cancellation.cancelled:
@@ -119,6 +129,24 @@ def run_trial(
         gone = not bench.task_dir.is_dir()
         result = TrialRun(cause="task-vanished" if gone else "task-invalid", message=str(error))
     return replace(result, duration_s=time.monotonic() - started)
+
+
+def denied(config: TaskConfig, log: str) -> bool:
+    """Whether a log says that the kernel denied a setuid program its rights, in containers that ask for that."""
+    return not config.environment.new_privileges and _DENIED.search(log) is not None
+
+
+def _unless_denied(config: TaskConfig, run: TrialRun) -> TrialRun:
+    """The trial, or an error in its place where a setuid program was denied its rights and not all went well."""
+    if run.cause not in _MAYBE_DENIED:
+        return run
+    if run.cause is None and run.agent.cause is None and is_full(main_reward(run.rewards or {}) or 0.0):
+        return run
+    for log in (run.agent.log, run.judge.agent_log, run.judge.output, run.log):
+        if denied(config, log):
+            message = "containers run with no-new-privileges, which stopped a setuid program"
+            return replace(run, cause="new-privileges", message=message, rewards=None)
+    return run
 
 
 def _run_single(bench: Bench, submission: Submission, on_stage: OnStage) -> TrialRun:

@@ -195,6 +195,8 @@ class DockerEngine:
             limits["mem_limit"] = spec.memory_mb * _MIB
         if spec.pids is not None:
             limits["pids_limit"] = spec.pids
+        if not spec.new_privileges:
+            limits["security_opt"] = ["no-new-privileges"]
         with _errors(f"create a container of {spec.image}"):
             created = client.create_container(
                 spec.image,

@@ -67,7 +67,10 @@ class ImageInfo:
 
 @dataclass(frozen=True)
 class ContainerSpec:
-    """A container to create. `network` is an engine's network: `bridge` or `none`."""
+    """A container to create. `network` is an engine's network: `bridge` or `none`.
+
+    `new_privileges`: whether a setuid program may have more rights than who calls it.
+    """
 
     image: str
     labels: Mapping[str, str]
@@ -76,6 +79,7 @@ class ContainerSpec:
     cpus: float | None = None
     memory_mb: int | None = None
     pids: int | None = None
+    new_privileges: bool = False
 
 
 @dataclass(frozen=True)

@@ -155,12 +155,13 @@ def test_what_a_killed_run_left_goes_with_the_next(author: AuthorRunner, tmp_pat
     assert containers_of("killed") == []
 
 
-def test_a_fork_bomb_an_endless_printer_and_a_hungry_process_name_their_limit(
+def test_what_takes_too_much_of_something_ends_with_the_limit_named(
     author: AuthorRunner, tmp_path: Path
 ) -> None:
     scripts = {
         "bomb": "for i in $(seq 5000); do sleep 100 & done; wait",
         "printer": "yes 0123456789012345678901234567890123456789",
+        "small": "head -c 100M /dev/zero > /dev/shm/x && echo 1 > /logs/verifier/reward.txt",
         "hungry": "node -e 'const a=[]; for(;;) a.push(Buffer.alloc(1<<24, 1))'; exit 137",
     }
     tasks = [
@@ -171,7 +172,13 @@ def test_a_fork_bomb_an_endless_printer_and_a_hungry_process_name_their_limit(
     ]
     _, results = check(author, *(task.path for task in tasks), options=("--jobs", "2"))
     causes = {result["task"]: result["trials"][0]["cause"] for result in results}
-    assert causes == {"bomb": "pids-limit", "printer": "output-limit", "hungry": "memory-limit"}
+    wanted = {
+        "bomb": "pids-limit",
+        "printer": "output-limit",
+        "small": "disk-limit",
+        "hungry": "memory-limit",
+    }
+    assert causes == wanted
 
 
 def test_without_an_engine_it_is_one_sentence_and_status_2(author: AuthorRunner, tmp_path: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from harbor_author.proof import oracle_check
 from harbor_author.proof.config import EnvironmentConfig
 from harbor_author.proof.session import Cancellation, Session, TrialAbortedError, open_session
-from harbor_author.sandbox import EngineError, ExecResult, ImageInfo
+from harbor_author.sandbox import EngineError, ExecResult, ImageInfo, Usage
 from tests.proof.tasks import make_task
 from tests.sandbox.fake_engine import FakeContainer, FakeEngine
 
@@ -119,6 +120,44 @@ def test_a_container_that_does_not_start_is_laid_to_image_or_machine(
     (result,) = oracle_check([make_task(tmp_path, environment__Dockerfile="FROM base\n")], engine=engine)
     assert (result.verdict, result.cause) == ("error", cause)
     assert engine.live == {}
+
+
+NO_ROOM = "write /app/x: no space left on device"
+
+
+@pytest.mark.parametrize(
+    ("wrote_mb", "blocks_free", "said", "cause"),
+    [
+        (5000, 0, "", "disk-limit"),  # what it said had no room either
+        (3, 0, NO_ROOM, "disk-full"),
+        (None, 0, "", "disk-full"),
+        (3, 1 << 30, NO_ROOM, "disk-limit"),  # a small file system of its own
+        (5000, 1 << 30, "it failed", None),
+    ],
+)
+def test_a_full_disk_is_laid_to_the_container_or_to_the_machine(
+    wrote_mb: int | None, blocks_free: int, said: str, cause: str | None
+) -> None:
+    class Full(FakeEngine):
+        def usage(self, container: str, *, disk: bool = False) -> Usage:
+            return Usage(None, None, wrote_mb if disk else None)
+
+    with session_of(Full(lambda *_: ExecResult(0, f"{blocks_free} 4096\n"))) as session:
+        found = session.no_room(said)
+    assert (found and found[0]) == cause
+
+
+def test_an_engine_without_room_midway_is_no_failure_of_the_engine() -> None:
+    class Full(FakeEngine):
+        def put(self, container: str, path: str, archive: IO[bytes]) -> None:
+            raise EngineError(f"the engine could not copy files: {NO_ROOM}", status=500)
+
+        def usage(self, container: str, *, disk: bool = False) -> Usage:
+            return Usage(None, None, 900)
+
+    with pytest.raises(TrialAbortedError) as caught, session_of(Full(ok)) as session:
+        session.exec("true")
+    assert (caught.value.cause, "900 MiB" in caught.value.message) == ("disk-limit", True)
 
 
 def test_an_interrupt_is_noticed_before_the_next_command() -> None:

@@ -149,12 +149,19 @@ def test_an_engine_whose_disk_is_full(
         judging = make_task(
             tmp_path, "judging", environment__Dockerfile=DOCKERFILE, tests__test_sh=f"#!/bin/bash\n{fill}\n"
         )
-        ran = author(
-            "oracle-check", "--json", "--jobs", "1", building.path, judging.path, env={"DOCKER_HOST": own.url}
+        solving = make_task(
+            tmp_path,
+            "solving",
+            environment__Dockerfile=DOCKERFILE,
+            solution__solve_sh=f"#!/bin/bash\n{fill}\n",
+            tests__test_sh="#!/bin/bash\n[ -e /app/big ] && r=1 || r=0\necho $r > /logs/verifier/reward.txt\n",
         )
+        paths = [task.path for task in (building, judging, solving)]
+        ran = author("oracle-check", "--json", "--jobs", "1", *paths, env={"DOCKER_HOST": own.url})
         causes = {result["task"]: result["cause"] for result in json.loads(ran.out)["results"]}
-        # A judge that fills the disk has no room for its log or reward: that is no zero.
-        assert causes == {"building": "disk-full", "judging": "reward-missing"}, ran.out
+        # A judge that fills the disk has no room for its log or reward: that is no zero, and not the machine's fault.
+        assert causes == {"building": "disk-full", "judging": "disk-limit", "solving": "disk-limit"}, ran.out
+        assert "before its limit of 16384 MiB" in ran.out
         assert "No space left on device" in ran.out
         assert not (building.path / "proof.json").exists()
         assert own.docker("ps", "-aq").stdout == ""
