@@ -19,6 +19,8 @@ from harbor_author.proof.workflow import ProofResult
 SCHEMA = "author/oracle-check/1"
 _TAIL_LINES = 15
 _MOST = 20
+#: Causes for which solve.sh may be to blame.
+_OF_THE_SOLUTION = ("reward-too-low", "solve-failed", "agent-timeout")
 #: For tables that are no terminal's.
 _UNLIMITED = 1 << 20
 #: What a judge prints when something in it went wrong, although it gave a reward in the end.
@@ -259,8 +261,8 @@ def _told(trial: Trial, *, verbose: bool) -> list[str]:
             + (f", {check.reason}" if check.reason else "")
             for check in checks
         ]
-        if trial.solve_log:
-            lines += _quoted("solve.sh", trial.solve_log)
+        if trial.solve_log or trial.cause in _OF_THE_SOLUTION:
+            lines += _quoted("solve.sh", trial.solve_log or "(printed nothing)")
         if trial.judge_log or trial.judge_exit is not None:
             lines += _quoted("judge", _without_line(trial) or "(printed nothing)")
     elif not trial.checks:  # a judge with a ledger of checks says for itself what went wrong

@@ -38,6 +38,13 @@ def test_repetitions_that_fail_alike_are_told_once() -> None:
     assert sum("FAIL reward-too-low:" in line for line in story(LOW, *repeated(5), verbose=True)) == 5
 
 
+def test_both_scripts_may_be_to_blame_for_a_low_reward_and_a_silent_one_is_said_to_be() -> None:
+    assert "      solve.sh | (printed nothing)" in story(LOW)
+    assert not any(
+        "solve.sh" in line for line in story(replace(LOW, name="untouched", cause="reward-too-high"))
+    )
+
+
 def test_a_repetition_that_fails_otherwise_is_told() -> None:
     lines = story(
         ORACLE, *repeated(2), replace(LOW, name="oracle#3", message="reward 0.5, expected 1", reward=0.5)
