@@ -28,9 +28,9 @@ _FULL_POINTS = 100.0
 _UNTOUCHED_SHARE = 4
 _SHOWN = 8
 _BY_CLOCK = (
-    "only the clock differs from the trial of that name: let neither solution nor judge depend on the date"
+    "nothing but the clock differs from the plain trial: let neither solution nor judge depend on the date"
 )
-_BY_NETWORK = "only the network differs from the trial of that name: put into the image what is fetched"
+_BY_NETWORK = "nothing but the network differs from the plain trial: put into the image what is fetched"
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from harbor_author.proof.workflow import ProofResult
 SCHEMA = "author/oracle-check/1"
 _TAIL_LINES = 15
 _MOST = 20
+_TRIED = "      tried: "
 #: Causes for which solve.sh may be to blame.
 _OF_THE_SOLUTION = ("reward-too-low", "solve-failed", "agent-timeout")
 #: For tables that are no terminal's.
@@ -142,9 +143,10 @@ def _task_lines(result: ProofResult, *, verbose: bool, keep: bool, style: Style 
     for trial, first in zip(shown, _first_lines(shown, style), strict=True):
         lines.append(first)
         told = _told(trial, verbose=verbose or (trial.verdict != "pass" and not result.is_current))
-        name = before.setdefault((trial.cause, trial.message, *told), trial.name)
-        if name != trial.name and len(told) > 1 and not verbose:
-            told = [f"      the same as {name}"]
+        seen = [line for line in told if not line.startswith(_TRIED)]
+        name = before.setdefault((trial.cause, trial.message, *seen), trial.name)
+        if name != trial.name and len(seen) > 1 and not verbose:
+            told = [line for line in told if line.startswith(_TRIED)] + [f"      the same as {name}"]
         if keep and trial.container:
             told.append(f"      kept: docker exec -it {trial.container[:12]} bash")
         lines += map(printable, told)
@@ -252,7 +254,7 @@ def _told(trial: Trial, *, verbose: bool) -> list[str]:
         lines.append(f"      left behind: {'; '.join(trial.leftovers[:8])}")
     if verbose:
         if trial.why and trial.verdict != "pass" and base_name(trial.name) not in ("untouched", "oracle"):
-            lines.append(f"      tried: {trial.why}")
+            lines.append(_TRIED + trial.why)
         checks = _telling_checks(trial)
         known = {f"{check.id}: {check.reason}" for check in checks}
         lines += [f"      - {reason}" for reason in trial.reasons[:_MOST] if reason not in known]

@@ -106,6 +106,8 @@ def test_the_same_story_is_told_once_and_named_after() -> None:
     assert lines.count("      - b") == 1
     assert [line.strip() for line in lines if "the same as" in line] == ["the same as untouched"]
     assert "      - c" in lines
+    derived = story(LOW, replace(LOW, name="clock:oracle", why="another clock"))
+    assert derived[-3:-1] == ["      tried: another clock", "      the same as oracle"]
 
 
 def test_the_checks_that_made_the_reward_are_told_in_words_and_not_as_json() -> None:
