@@ -302,9 +302,9 @@ def _joined(result: ProofResult, older: receipts.Receipt | None) -> tuple[ProofR
     """
     if older is None:
         return result, ()
-    again = {trial.name for trial in result.trials}
-    further = counted(len(older.names - again), "further trial")
-    if any(row["name"] in again and row["verdict"] != "pass" for row in older.trials):
+    again = {trial.name: trial.verdict for trial in result.trials}
+    further = counted(len(older.names - again.keys()), "further trial")
+    if any(row["verdict"] != "pass" and again.get(row["name"]) == "pass" for row in older.trials):
         return result, (f"the receipt had {further} whose verdict no longer holds: run the matrix again",)
     said = f"the receipt keeps {further} of an earlier run, on which nothing has changed"
     details = {key: older.document[key] for key in KEPT_DETAILS if key in older.document}

@@ -143,6 +143,13 @@ def test_a_failure_of_the_fewer_trials_is_the_receipts(task: Task) -> None:
     assert (receipt(task)["verdict"], len(receipt(task)["trials"])) == ("fail", 8)
 
 
+def test_a_failure_that_fails_again_takes_no_other_trial_with_it(task: Task) -> None:
+    prove(task, Counting(wrong_at=2), SIX)
+    result = prove(task, Counting(wrong_at=2), force=True)
+    assert "keeps 6 further trials" in result.notes[0]
+    assert (receipt(task)["verdict"], len(receipt(task)["trials"])) == ("fail", 8)
+
+
 def test_trials_of_a_changed_task_are_not_kept(task: Task) -> None:
     prove(task, honest, SIX)
     (task.path / "tests/test.sh").write_text(JUDGE + "# changed\n")
