@@ -18,7 +18,7 @@ FULL_MARKS = 100
 _CHECKS = re.compile(r"\bchecks\s*[:=]\s*\[(.*?)\]", re.DOTALL)
 _CHECK = re.compile(r"\{\s*id\s*:\s*(['\"])([^'\"\\]+)\1\s*,\s*points\s*:\s*(\d+(?:\.\d+)?)\b")
 #: A list that is written elsewhere in the file, as `author extract` writes the touch points.
-_SPREAD = re.compile(r"\.\.\.\s*(\w+)[^\n]*")
+_SPREAD = re.compile(r"\.\.\.\s*(\w+)")
 _NOT_GRADED = re.compile(
     r"\bNot (?:graded|judged)\s*[:：]\s*(.+?)(?=\n\s*[-*#|]|\n\s*\n|\Z)|(?:不评|不判)[^:：\n]{0,8}[:：]\s*(.+)",
     re.DOTALL | re.IGNORECASE,

@@ -12,6 +12,7 @@ import pytest
 from harbor_author.cli import words
 from harbor_author.cli.complete import describe
 from tests.conftest import REPOSITORY, AuthorRunner
+from tests.output.terminal import Terminal
 
 
 @pytest.fixture
@@ -135,66 +136,84 @@ def test_a_key_press_is_answered_at_once(author: AuthorRunner, cache: Path, fill
         assert taken < 5 * bare
 
 
-LINES = {
-    ("rename", "H2"): ["H23", "H24"],
-    ("cards show", "DSH"): ["DSH-0.1.2-A2-01", "DSH-0.1.2-A2-02"],
-    ("", "or"): ["oracle-check"],
-    ("validate", ""): ["H23", "H24", "M15"],
-}
-#: What begins a session, and what asks for one line, of each shell.
+#: Makes the terminal the session's own and lets it echo, as a shell wants it, and becomes the shell.
+OWN_TERMINAL = (
+    "import fcntl, os, sys, termios\n"
+    "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
+    "modes = termios.tcgetattr(0); modes[3] |= termios.ECHO; termios.tcsetattr(0, termios.TCSANOW, modes)\n"
+    "os.execvp(sys.argv[1], sys.argv[1:])"
+)
+#: Of each shell: how it is started, its own file and what is in it, and the script's place, as a user would have them.
 SHELLS = {
     "bash": (
-        ["--norc"],
-        "source {script}\n",
-        (
-            "COMP_WORDS=(author {before} '{begun}'); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n_author_complete; "
-            'echo "${{COMPREPLY[@]}}"\n'
-        ),
+        ["bash", "--rcfile", ".bashrc", "-i"],
+        ".bashrc",
+        "PS1='> '; bind 'set show-all-if-ambiguous on'; bind 'set enable-bracketed-paste off'; source author\n",
+        "author",
     ),
     "zsh": (
-        ["-f"],
-        "compdef() {{ : }}\n_describe() {{ print -r -- ${{${{(P)3}}%%:*}} }}\nsource {script}\n",
-        "words=(author {before} '{begun}'); CURRENT=$#words; _author\n",
+        ["zsh", "-i"],
+        ".zshrc",
+        "PS1='> '; fpath=(~/functions $fpath); autoload -Uz compinit; compinit -u -d ~/dump\n",
+        "functions/_author",
     ),
     "fish": (
-        ["--no-config"],
-        "source {script}\n",
-        "echo (complete -C 'author {before} {begun}' | string replace -r '\\t.*' '')\n",
+        ["fish", "-i"],
+        ".config/fish/config.fish",
+        "set fish_greeting\nfunction fish_prompt; echo -n '> '; end\n",
+        ".config/fish/completions/author.fish",
     ),
+}
+#: What is typed before Tab, and what is on the screen then: the rest of the only word, or all that fit.
+TABS = {
+    "author or": ["author oracle-check"],
+    "author validate M": ["author validate M15"],
+    "author rename H2": ["H23", "H24"],
+    "author cards show DSH-0.1.2-A2-0": ["A2-01", "A2-02"],
+    "author explain unconditional-r": ["author explain unconditional-reward"],
+    "author oracle-check H23 --ma": ["author oracle-check H23 --matrix"],
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_real_shell_is_offered_them(
+def test_tab_in_a_real_shell(
     author: AuthorRunner, cache: Path, filled: Path, tmp_path: Path, shell: str
 ) -> None:
     if shutil.which(shell) is None:
-        pytest.skip(f"there is no {shell}")
-    script = tmp_path / "script"
-    script.write_text(author("completion", shell, env={"XDG_CACHE_HOME": str(cache)}).out, encoding="utf-8")
-    bin_dir = tmp_path / "bin"
-    bin_dir.mkdir()
-    command = bin_dir / "author"
+        pytest.skip(f"there is no {shell}; Debian has a package of that name")
+    start, own, text, place = SHELLS[shell]
+    home = tmp_path / "home"
+    command = home / "bin" / "author"
+    for path in (home / own, home / place, command):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    (home / own).write_text(text, encoding="utf-8")
+    (home / place).write_text(
+        author("completion", shell, env={"XDG_CACHE_HOME": str(cache)}).out, encoding="utf-8"
+    )
     command.write_text(f'#!/bin/sh\nPYTHONPATH={REPOSITORY} exec {sys.executable} -m harbor_author "$@"\n')
     command.chmod(0o755)
-    options, begin, ask = SHELLS[shell]
-    session = begin.format(script=script)
-    session += "".join(ask.format(before=before, begun=begun) for before, begun in LINES)
-    done = subprocess.run(
-        [shell, *options, "-c", session],
-        env={
-            "PATH": f"{bin_dir}:/usr/bin:/bin",
-            "XDG_CACHE_HOME": str(cache),
-            "HOME": str(tmp_path),
-            "LANG": "C.UTF-8",
-        },
-        cwd=filled,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert [line.split() for line in done.stdout.splitlines()] == list(LINES.values()), done.stderr
+    start = [str(home / word) if word == own else word for word in start]
+    start = [sys.executable, "-c", OWN_TERMINAL, *start]
+    environment = {
+        "HOME": str(home),
+        "ZDOTDIR": str(home),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "XDG_DATA_HOME": str(home / ".local"),
+        "XDG_CACHE_HOME": str(cache),
+        "PATH": f"{command.parent}:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+    }
+    if shell == "bash":
+        (home / own).write_text(text.replace("source author", f"source {home / place}"), encoding="utf-8")
+    with Terminal(start, columns=100, cwd=filled, env=environment) as terminal:
+        terminal.until(lambda shown: shown.text.endswith(">"))
+        for typed, wanted in TABS.items():
+            terminal.type(f"{typed}\t")
+            terminal.until(lambda shown, wanted=wanted: all(word in shown.text for word in wanted))
+            terminal.type("\x15\x0c")  # empties the line, then the screen
+            terminal.until(lambda shown: shown.text.strip() == ">")
 
 
 def test_scripts_of_an_earlier_release_are_answered(author: AuthorRunner, filled: Path) -> None:
