@@ -16,11 +16,12 @@ _EVENT = struct.Struct("iIII")
 
 @contextmanager
 def watched(folder: Path) -> Iterator[list[str]]:
-    """What happens to `folder` and the entries in it while the block runs; the list is filled at its end."""
+    """What happens to `folder` and all below it while the block runs; the list is filled at its end."""
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-    if descriptor < 0 or libc.inotify_add_watch(descriptor, os.fsencode(folder), _MASK) < 0:
-        raise OSError(ctypes.get_errno(), "inotify is not available")
+    for place, _, _ in list(os.walk(folder)):
+        if descriptor < 0 or libc.inotify_add_watch(descriptor, os.fsencode(place), _MASK) < 0:
+            raise OSError(ctypes.get_errno(), "inotify is not available")
     seen: list[str] = []
     try:
         yield seen

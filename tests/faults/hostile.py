@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
+import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 
 CANARY_TEXT = "the canary's secret"
@@ -140,11 +143,13 @@ def _within(task: Path, folder: Path) -> None:
         raise OSError(f"{folder} leads out of {task}")
 
 
+#: Neither through a link nor waiting for the reader of a FIFO.
+_OVERWRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
 def _write(path: Path, data: bytes) -> None:
     """Write a file, never through a link: an earlier attack may have left one here that leads to the machine's own files."""
-    with os.fdopen(
-        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644), "wb"
-    ) as stream:
+    with os.fdopen(os.open(path, _OVERWRITE, 0o644), "wb") as stream:
         stream.write(data)
 
 
@@ -227,7 +232,7 @@ def _deep(task: Path, _: Path, chance: random.Random) -> None:
 
 def _huge(task: Path, _: Path, chance: random.Random) -> None:
     with _place(task, chance).open("wb") as stream:
-        stream.truncate(chance.choice([1 << 24, 1 << 36]))
+        stream.truncate(chance.choice([1 << 24, 1 << 30, 1 << 36]))
 
 
 def _odd_name(task: Path, _: Path, chance: random.Random) -> None:
@@ -276,6 +281,99 @@ def _git(task: Path, canary: Path, chance: random.Random) -> None:
         (git / "hooks" / hook).chmod(0o755)
 
 
+#: Settings that make git run something (`{run}`) or read something (`{canary}`), each in a repository that it would open.
+_SETTINGS = [
+    "[core]\n\tfsmonitor = {run}\n",
+    "[core]\n\thooksPath = .git/hooks\n",
+    "[core]\n\tworktree = {canary}\n",
+    "[core]\n\talternateRefsCommand = {run}\n",
+    "[core]\n\tattributesFile = {canary}/file\n\texcludesFile = {canary}/file\n",
+    "[core]\n\tpager = {run}\n\teditor = {run}\n\tsshCommand = {run}\n\askPass = {run}\n",
+    '[filter "x"]\n\tclean = {run}\n\tsmudge = {run}\n\tprocess = {run}\n\trequired = true\n',
+    '[diff "x"]\n\ttextconv = {run}\n\tcachetextconv = true\n[diff]\n\texternal = {run}\n',
+    '[diff "x"]\n\tcommand = {run}\n[merge "x"]\n\tdriver = {run}\n',
+    "[include]\n\tpath = {canary}/config\n",
+    '[includeIf "gitdir:**"]\n\tpath = {canary}/config\n',
+    "[extensions]\n\tworktreeConfig = true\n",
+    "[uploadpack]\n\tpackObjectsHook = {run}\n[gpg]\n\tprogram = {run}\n[log]\n\tshowSignature = true\n",
+    "[alias]\n\tls-files = !{run}\n\tlog = !{run}\n\trev-list = !{run}\n[credential]\n\thelper = !{run}\n",
+    '[mailmap]\n\tfile = {canary}/file\n[blame]\n\tignoreRevsFile = {canary}/file\n[trailer "x"]\n\tcmd = {run}\n',
+]
+_HOOKS = ("post-checkout", "pre-commit", "fsmonitor-watchman", "post-index-change", "reference-transaction")
+#: What of a git directory may be a link, into that of the canary.
+_GIT_LINKS = (
+    "objects",
+    "refs",
+    "HEAD",
+    "index",
+    "packed-refs",
+    "config",
+    "logs",
+    "refs/heads/main",
+    "shallow",
+)
+
+
+#: How a repository leads astray.
+GIT_KINDS = ("settings", "gitdir", "commondir", "alternates", "link")
+
+
+def make_astray(folder: Path, canary: Path, chance: random.Random, kind: str) -> None:
+    """Put a whole repository, with commits and an index, into `folder`, that leads git outside or has it run something."""
+    git = folder / ".git"
+    _within(folder, git)
+    if kind == "gitdir":
+        _write(git, f"gitdir: {chance.choice((canary, os.path.relpath(canary, folder)))}/.git\n".encode())
+        return
+    shutil.copytree(_own_repository(str(canary.parent)), git)
+    run = f"touch {canary.parent / 'pwned'}"
+    if kind == "settings":
+        for text in chance.sample(_SETTINGS, 3):
+            with (git / "config").open("a") as stream:
+                stream.write(text.format(run=run, canary=canary))
+        (git / "config.worktree").write_text(_SETTINGS[0].format(run=run))
+    elif kind == "commondir":
+        (git / "commondir").write_text(f"{canary}/.git\n")
+    elif kind == "alternates":
+        shutil.rmtree(git / "objects")
+        (git / "objects" / "info").mkdir(parents=True)
+        (git / "objects" / "info" / "alternates").write_text(f"{canary}/.git/objects\n")
+        (git / "objects" / "info" / "http-alternates").write_text(f"{canary}/.git/objects\n")
+    else:
+        name = chance.choice(_GIT_LINKS)
+        if (git / name).is_dir():
+            shutil.rmtree(git / name)
+        (git / name).unlink(missing_ok=True)
+        (git / name).symlink_to(canary / ".git" / name)
+    for hook in _HOOKS:
+        (git / "hooks").mkdir(exist_ok=True)
+        (git / "hooks" / hook).write_text(f"#!/bin/sh\n{run}\n")
+        (git / "hooks" / hook).chmod(0o755)
+    _write(
+        folder / ".gitattributes", b"* filter=x diff=x merge=x ident text=auto working-tree-encoding=utf-7\n"
+    )
+    _write(
+        folder / ".gitmodules", f'[submodule "x"]\n\tpath = x\n\turl = {canary}\n\tupdate = !{run}\n'.encode()
+    )
+
+
+@lru_cache
+def _own_repository(folder: str) -> Path:
+    """A sound git directory of two commits, made once in `folder`."""
+    from tests.faults.commands import make_repository
+
+    made = Path(folder) / "repository" / ".git"
+    if not made.exists():
+        make_repository(made.parent)
+    return made
+
+
+def _repository(task: Path, canary: Path, chance: random.Random) -> None:
+    folder = task / chance.choice(["", "environment/fixture", "solution/plugin"])
+    folder.mkdir(parents=True, exist_ok=True)
+    make_astray(folder, canary, chance, chance.choice(("settings", "settings", *GIT_KINDS)))
+
+
 _ATTACKS: list[Callable[[Path, Path, random.Random], None]] = [
     _link,
     _link,
@@ -292,6 +390,8 @@ _ATTACKS: list[Callable[[Path, Path, random.Random], None]] = [
     _huge,
     _odd_name,
     _git,
+    _repository,
+    _repository,
 ]
 
 
@@ -311,6 +411,8 @@ def make_canary(folder: Path) -> Path:
     ):
         (canary / name).write_text(CANARY_TEXT)
     os.mkfifo(canary / "fifo")
+    (canary / "config").write_text(CANARY_TEXT)
+    shutil.copytree(_own_repository(str(folder)), canary / ".git")
     return canary
 
 
@@ -327,7 +429,10 @@ def audited(allowed: tuple[Path, ...]) -> Iterator[list[str]]:
             and event in ("open", "os.listdir", "os.scandir")
             and isinstance(arguments[0], str | bytes)
         ):
-            path = os.path.realpath(os.fsdecode(arguments[0]))
+            given = os.fsdecode(arguments[0])
+            path = os.path.realpath(given)
+            if event == "open" and isinstance(arguments[2], int) and arguments[2] & os.O_NOFOLLOW:
+                path = f"{os.path.realpath(Path(given).parent)}/{Path(given).name}"
             if not any(path == root or path.startswith(root + "/") for root in roots):
                 seen.append(f"{event} {path}")
 
@@ -372,6 +477,7 @@ def validate_batch(folder: Path, first: int, count: int) -> dict[str, object]:
         "tasks_with_findings": len({finding.task for finding in report.findings}),
         "opened_outside": sorted(set(seen)),
         "secret_in_findings": CANARY_TEXT in text,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
     }
 
 

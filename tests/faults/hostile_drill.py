@@ -12,14 +12,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from harbor_author.integrity import remove_tree
 from tests.faults.canary import watched
 from tests.faults.hostile import CANARY_TEXT, make_canary
 
 BATCH = 250
+#: Of one batch, which takes half a minute on an idle processor.
+_TIMEOUT_S = 1200
 
 
 @dataclass(frozen=True)
@@ -35,41 +39,46 @@ class Hostile:
     canary_changed: bool
     secrets_shown: int
     crashes: tuple[str, ...]
+    peak_mb: int
     seconds: float
 
 
 def validate_hostile(folder: Path, count: int, seed: int = 0) -> Hostile:
-    """Validate `count` directories, made from `seed` on, in processes of `BATCH` each."""
+    """Validate `count` directories, made from `seed` on, in processes of `BATCH` each, one a processor."""
     started = time.monotonic()
     canary = make_canary(folder)
     own = {"TMPDIR": str(folder / "tmp"), "XDG_CACHE_HOME": str(folder / "cache")}
     for name in ("tmp", "cache", "empty"):
         (folder / name).mkdir()
     before = {path.name: path.lstat() for path in canary.iterdir()}
-    results, crashes = [], []
-    with watched(canary) as events:
-        for first in range(seed, seed + count, BATCH):
-            size = min(BATCH, seed + count - first)
-            command = [sys.executable, "-m", "tests.faults.hostile", str(folder), str(first), str(size)]
-            try:
-                done = subprocess.run(
-                    command,
-                    capture_output=True,
-                    text=True,
-                    cwd=Path(__file__).parent.parent.parent,
-                    timeout=300,
-                    stdin=subprocess.DEVNULL,
-                    env={**os.environ, **own},
-                    check=False,
-                )
-                if done.returncode == 0:
-                    results.append(json.loads(done.stdout.splitlines()[-1]))
-                else:
-                    crashes.append(f"from {first}: {done.stderr[-2000:]}")
-            except subprocess.TimeoutExpired:
-                crashes.append(f"from {first}: hangs")
+    crashes: list[str] = []
+
+    def run(first: int) -> dict[str, Any] | None:
+        size = min(BATCH, seed + count - first)
+        command = [sys.executable, "-m", "tests.faults.hostile", str(folder), str(first), str(size)]
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                cwd=Path(__file__).parent.parent.parent,
+                timeout=_TIMEOUT_S,
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, **own},
+                check=False,
+            )
+            if done.returncode == 0:
+                return dict(json.loads(done.stdout.splitlines()[-1]))
+            crashes.append(f"from {first}: {done.stderr[-2000:]}")
+        except subprocess.TimeoutExpired:
+            crashes.append(f"from {first}: hangs")
+        finally:
             if (folder / f"tasks-{first}").exists():
                 remove_tree(folder / f"tasks-{first}")
+        return None
+
+    with watched(canary) as events, ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = [found for found in pool.map(run, range(seed, seed + count, BATCH)) if found is not None]
     changed = {path.name: path.lstat() for path in canary.iterdir()}.keys() != before.keys() or any(
         path.is_file() and path.read_text() != CANARY_TEXT for path in canary.iterdir()
     )
@@ -83,6 +92,7 @@ def validate_hostile(folder: Path, count: int, seed: int = 0) -> Hostile:
         canary_changed=changed or (folder / "pwned").exists(),
         secrets_shown=sum(result["secret_in_findings"] for result in results),
         crashes=tuple(crashes),
+        peak_mb=max((result["peak_mb"] for result in results), default=0),
         seconds=time.monotonic() - started,
     )
 
