@@ -35,6 +35,17 @@ COMMANDS = [
     ["proof", "check"], ["publish", "H1"], ["vendor", "--check"], ["rename", "H1", "H900-x", "--dry-run"],
 ]  # fmt: skip
 
+#: What reads texts. A manifest and a publication digest every byte, block by block; that takes its time.
+HUGE = [
+    ["list"],
+    ["next-id"],
+    ["validate"],
+    ["fix", "--dry-run"],
+    ["sync", "--check"],
+    ["report"],
+    ["vendor", "--check"],
+]
+
 
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -87,6 +98,46 @@ def test_no_command_reads_through_them(suite: Path, arguments: list[str]) -> Non
     assert "Traceback" not in done.stderr, done.stderr[-2000:]
     assert "unforeseen" not in done.stderr, done.stderr[-2000:]
     assert CANARY_TEXT not in done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def endless_lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A suite with a line of a gigabyte (most of it a hole) in each of the places, in a task of its own."""
+    root = tmp_path_factory.mktemp("lines")
+    (root / "references").mkdir()
+    (root / "author.toml").write_text('[suite]\nname = "scratch"\n')
+    for number, place in enumerate(PLACES, 1):
+        task = root / "tasks" / f"H{number}-hostile"
+        for name, text in _TASK.items():
+            (task / name).parent.mkdir(parents=True, exist_ok=True)
+            (task / name).write_text(text)
+        with (task / place).open("ab") as stream:
+            stream.truncate(1 << 30)
+    return root
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", HUGE, ids=" ".join)
+def test_a_line_of_a_gigabyte_is_not_taken_into_memory(endless_lines: Path, arguments: list[str]) -> None:
+    with (endless_lines / "out").open("w+") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "harbor_author", *arguments],
+            cwd=endless_lines,
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        text = out.read()
+    assert process.returncode in (0, 1, 2), text[-2000:]
+    assert "Traceback" not in text
+    assert "unforeseen" not in text
+    assert usage.ru_maxrss < 300 << 10, "KiB"
+    assert usage.ru_utime + usage.ru_stime < 60
+    assert len(text) < 100_000
 
 
 @pytest.mark.engine
