@@ -216,21 +216,18 @@ def _readme(draft: Draft) -> None:
 
 @fixer("card-citation-short")
 def _citations(draft: Draft) -> None:
-    """In Markdown alone, and only where each ID that is meant is declared."""
     files = draft.files
     if files.suite is None:
         return
     cards = files.suite.cards()
     for path in {problem.path for problem in card_rules.card_citation_short(files)}:
         text = draft.text(path)
-        if text is None or not path.endswith(".md"):
+        if text is None:
             continue
         lines = text.split("\n")
         for citation in reversed(find_citations(text)):
-            full = card_rules.expand(citation, cards)
-            if citation.form not in ("tail", "slash", "range", "wildcard") or not full:
-                continue
-            if citation.form in ("tail", "slash") and len(full) != len(citation.ids):
+            full = card_rules.replacement(path, citation, cards)
+            if not full:
                 continue
             line = lines[citation.line - 1]
             start = citation.column - 1

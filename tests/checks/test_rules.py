@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harbor_author.checks import Finding, all_rules, validate
+from harbor_author.checks import Finding, all_rules, apply_fixes, plan_fixes, validate
+from harbor_author.suite import Task
 from tests.checks.cases import CASES, Case
 from tests.checks.support import Draft, sound_suite, sound_task, suite_task, task_at
 
@@ -19,30 +20,41 @@ Outcomes = Mapping[str, list[Finding]]
 
 
 @pytest.fixture(scope="module")
-def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
-    """What is found in each case. All are checked in a few runs, as a dataset is."""
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cases, a folder each."""
     root = tmp_path_factory.mktemp("cases")
-    found: dict[str, list[Finding]] = {}
-    groups: dict[tuple[bool, str], list[tuple[Case, Path]]] = {}
     for case in CASES:
-        draft = (sound_suite if case.inside else sound_task)(root / case.name)
-        case.mutate(draft)
-        groups.setdefault((case.inside, case.select), []).append((case, draft.root))
-    for (inside, select), members in groups.items():
-        tasks = []
-        for case, path in members:
-            if inside:
-                suite = root / case.name / "tasks"
-                (path,) = [p for p in suite.iterdir() if (p / "instruction.md").is_file()]
-                tasks.append(suite_task(Draft(path)))
-            else:
-                tasks.append(task_at(path))
+        case.mutate((sound_suite if case.inside else sound_task)(root / case.name))
+    return root
+
+
+@pytest.fixture(scope="module")
+def outcomes(root: Path) -> Outcomes:
+    """What is found in each case."""
+    return found_in(root)
+
+
+def task_of(case: Case, root: Path) -> Task:
+    if not case.inside:
+        return task_at(root / case.name)
+    (path,) = [p for p in (root / case.name / "tasks").iterdir() if (p / "instruction.md").is_file()]
+    return suite_task(Draft(path))
+
+
+def found_in(root: Path) -> Outcomes:
+    """All cases are checked in a few runs, as a dataset is."""
+    found: dict[str, list[Finding]] = {}
+    groups: dict[tuple[bool, str], list[Case]] = {}
+    for case in CASES:
+        groups.setdefault((case.inside, case.select), []).append(case)
+    for (_, select), cases in groups.items():
+        tasks = [task_of(case, root) for case in cases]
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("XDG_CACHE_HOME", str(root / "cache"))
             report = validate(tasks, select=[select] if select else (), jobs=1, remember=True)
             again = validate(tasks, select=[select] if select else (), jobs=1, remember=True)
         assert again == report, "a verdict that was kept differs"
-        for case, task in zip((c for c, _ in members), tasks, strict=True):
+        for case, task in zip(cases, tasks, strict=True):
             prefix = str(root / case.name) + "/"
             found[case.name] = [
                 f for f in report.findings if (f.path + "/").startswith(prefix) or f.path == str(task.path)
@@ -81,6 +93,22 @@ def test_remedies_are_clauses(outcomes: Outcomes) -> None:
     """As every error of ours has them: in lower case, without a stop."""
     given = {f.fix or "" for findings in outcomes.values() for f in findings}
     assert [fix for fix in given if not fix or fix[0].isupper() or fix.endswith(".")] == []
+
+
+@pytest.mark.slow
+def test_author_fix_does_what_a_finding_says_and_makes_no_new_one(root: Path, outcomes: Outcomes) -> None:
+    said = {
+        (case.name, f.rule, f.path) for case in CASES for f in outcomes[case.name] if "author fix" in f.fix
+    }
+    assert said
+    for case in CASES:
+        apply_fixes(plan_fixes([task_of(case, root)]))
+    repaired = found_in(root)
+    assert [
+        finding for case in CASES for finding in repaired[case.name] if finding.rule not in case.expected
+    ] == []
+    left = {(case.name, f.rule, f.path) for case in CASES for f in repaired[case.name]}
+    assert said & left == set()
 
 
 def test_every_rule_has_a_fault_and_a_near_miss() -> None:

@@ -42,7 +42,7 @@ def card_citation_short(files: TaskFiles) -> Iterator[Problem]:
         exist and hid one that does; IDs in code and TOML went unchecked because they were written in short.
     Bad: DSH-0.1.2-A1-25/26/27
     Good: DSH-0.1.2-A1-25, DSH-0.1.2-A1-26, DSH-0.1.2-A1-27
-    Fix: write the full IDs that are named; 'author fix' does it where they are certain.
+    Fix: write the full ID of each card that is meant.
     """
     if files.suite is None:
         return
@@ -52,6 +52,8 @@ def card_citation_short(files: TaskFiles) -> Iterator[Problem]:
             continue
         full = expand(citation, cards)
         hint = "write " + ", ".join(full) if full else None
+        if replacement(path, citation, cards):
+            hint = f"{hint}; 'author fix' does it"
         if citation.form == "retired":
             message = f"'{citation.text}' is a retired spelling"
         elif citation.form == "rollup":
@@ -81,6 +83,15 @@ def expand(citation: Citation, cards: CardSet) -> list[str]:
     if citation.form in ("tail", "slash"):
         return [card_id for card_id in citation.ids if cards.get(card_id) is not None]
     return []
+
+
+def replacement(path: str, citation: Citation, cards: CardSet) -> list[str]:
+    """The full IDs that `author fix` writes in a citation's place: in Markdown alone, where each is declared."""
+    if not path.endswith(".md") or citation.form not in ("tail", "slash", "range", "wildcard"):
+        return []
+    full = expand(citation, cards)
+    certain = citation.form in ("range", "wildcard") or len(full) == len(citation.ids)
+    return full if certain else []
 
 
 @rule(name="card-unknown", pack="suite", severity="error")

@@ -9,7 +9,7 @@ from harbor_author.checks.findings import Problem
 from harbor_author.checks.registry import rule
 from harbor_author.suite import contract_gaps, has_contract, without_fences
 
-_WHOLE = "put the block of the task's mode in; 'author fix' does it"
+_WHOLE = "put the block of the task's mode in"
 
 
 @rule(name="contract-incomplete", pack="suite", severity="error")
@@ -20,7 +20,7 @@ def contract_incomplete(files: TaskFiles) -> Iterator[Problem]:
         nothing about its ability. A block in a code fence is an example and no contract.
     Bad: an instruction without BENCHMARK-AUTH-v1
     Good: the block that 'author new' writes
-    Fix: put the block of the task's mode in; 'author fix' writes it where it is missing.
+    Fix: let the block of the task's mode stand there once, with each of its clauses.
     """
     if files.suite is None:
         return
@@ -30,7 +30,10 @@ def contract_incomplete(files: TaskFiles) -> Iterator[Problem]:
             continue  # an empty instruction has a finding of its own
         marker = files.suite.settings.contract
         if not has_contract(text, files.mode):
-            yield Problem(f"the contract {marker} ({files.mode}) is missing", path, fix=_WHOLE)
+            fix = (
+                f"{_WHOLE}; 'author fix' does it" if marker not in text else f"{_WHOLE}, outside code fences"
+            )
+            yield Problem(f"the contract {marker} ({files.mode}) is missing", path, fix=fix)
             continue
         gaps = contract_gaps(text, files.mode)
         body = without_fences(text)

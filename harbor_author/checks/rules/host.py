@@ -91,9 +91,9 @@ def fixture_not_private(files: TaskFiles) -> Iterator[Problem]:
         return
     value, error = files.json(path)
     if error is not None:
-        yield Problem(f"is not JSON: {error.msg}", path, error.lineno, error.colno)
+        yield Problem(f"is not JSON: {error.msg}", path, error.lineno, error.colno, "make it a JSON object")
     elif not isinstance(value, dict):
-        yield Problem("is no JSON object", path, 1)
+        yield Problem("is no JSON object", path, 1, fix="make it a JSON object")
     elif value.get("private") is not True:
         yield Problem('lacks "private": true', path, 1)
 
@@ -118,7 +118,7 @@ def fixture_readme(files: TaskFiles) -> Iterator[Problem]:
     if not files.is_dir("environment/fixture"):
         return
     if not files.is_file(path):
-        yield Problem("the fixture has no README.md", path)
+        yield Problem("the fixture has no README.md", path, fix="write one that begins with that sentence")
         return
     first = files.text(path).split("\n")[0]
     if not (_EXAM.search(first) and _UNPUBLISHED.search(first)):

@@ -84,7 +84,7 @@ def task_name_mismatch(files: TaskFiles) -> Iterator[Problem]:
         yield Problem(f"[task] name is missing; it must be '{expected}'", "task.toml", line, column)
     elif name != expected:
         line, column = files.where("task", "name")
-        hint = f'write name = "{expected}"'
+        hint = f"write name = \"{expected}\"; 'author fix' does it"
         yield Problem(
             f"[task] name is '{name}', the directory says '{expected}'", "task.toml", line, column, hint
         )

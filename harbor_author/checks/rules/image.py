@@ -102,7 +102,7 @@ def run_not_executable(files: TaskFiles) -> Iterator[Problem]:
         the machines of those who had not set it by hand. git's index can have lost it too.
     Bad: RUN /app/setup.sh with environment/setup.sh of mode 644
     Good: the same with mode 755, or RUN bash /app/setup.sh
-    Fix: chmod +x the file (and git update-index --chmod=+x), or COPY --chmod=755, or call it through its interpreter.
+    Fix: set the bit, which 'author fix' does, in git's index too; or COPY --chmod=755; or name the interpreter.
     """
     for image, command, path, fault in _lost_bits(files):
         message = f"runs {command.argv[0]} directly, but {path} {fault}"

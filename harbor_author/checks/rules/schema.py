@@ -239,7 +239,7 @@ def deprecated_config_field(files: TaskFiles) -> Iterator[Problem]:
         believes that the task is offline.
     Bad: schema_version = "1.4" with [environment] memory = "2G"
     Good: [environment] memory_mb = 2048
-    Fix: write the successor that is named; 'author fix' does it.
+    Fix: write its successor.
     """
     environment = files.table("environment")
     for item in _faults(files):

@@ -129,7 +129,7 @@ def script_not_executable(files: TaskFiles) -> Iterator[Problem]:
     Why: the suite's other tools, and people, run these scripts directly; Harbor alone sets the bit itself.
     Bad: solution/solve.sh with mode 644
     Good: solution/solve.sh with mode 755
-    Fix: chmod 755 FILE, and `git update-index --chmod=+x FILE` where the file system has no such bit.
+    Fix: set the bit, and git's where the file system has none; 'author fix' does both.
     """
     for path in files.shell_scripts:
         if path.startswith("environment/"):
