@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import socket
@@ -246,6 +247,8 @@ def _git(task: Path, canary: Path, chance: random.Random) -> None:
     """A repository whose configuration and hooks would run something or read outside."""
     git = task / chance.choice([".git", "environment/fixture/.git"])
     _within(task, git)
+    if git.exists():
+        return  # one that leads astray already, perhaps by links
     for part in ("objects/info", "refs/heads", "hooks", "info"):
         (git / part).mkdir(parents=True, exist_ok=True)
     (git / "HEAD").write_text(
@@ -370,6 +373,7 @@ def _own_repository(folder: str) -> Path:
 
 def _repository(task: Path, canary: Path, chance: random.Random) -> None:
     folder = task / chance.choice(["", "environment/fixture", "solution/plugin"])
+    _within(task, folder)
     folder.mkdir(parents=True, exist_ok=True)
     make_astray(folder, canary, chance, chance.choice(("settings", "settings", *GIT_KINDS)))
 
@@ -433,6 +437,8 @@ def audited(allowed: tuple[Path, ...]) -> Iterator[list[str]]:
             path = os.path.realpath(given)
             if event == "open" and isinstance(arguments[2], int) and arguments[2] & os.O_NOFOLLOW:
                 path = f"{os.path.realpath(Path(given).parent)}/{Path(given).name}"
+            if re.fullmatch(r"/proc/\d+/stat", path):
+                return  # the owner of a temporary folder, which may be a batch beside this one
             if not any(path == root or path.startswith(root + "/") for root in roots):
                 seen.append(f"{event} {path}")
 
