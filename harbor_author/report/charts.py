@@ -91,7 +91,8 @@ def timeline(bars: Sequence[Bar], *, ident: str) -> str:
 
 def heat_map(data: HeatMap, *, ident: str) -> str:
     """Changes against checks: a filled cell is a check that noticed that the change was left out."""
-    rows = {name: _clip(printable(name), _CHANGE_PX) for name in data.noticed}
+    # Changes of one file differ in their last characters.
+    rows = {name: _clip(printable(name)[::-1], _CHANGE_PX)[::-1] for name in data.noticed}
     columns = [_clip(printable(column), _CHECK_PX) for column in data.columns]
     left = 14 + round(max(map(_px, rows.values()), default=0))
     longest = _TICK * max(map(_px, columns), default=0)

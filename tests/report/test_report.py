@@ -12,8 +12,9 @@ import click
 import pytest
 
 from harbor_author.report import collect, html
+from harbor_author.report.charts import heat_map
 from harbor_author.report.differences import differences
-from harbor_author.report.model import SuiteView, TaskView
+from harbor_author.report.model import HeatMap, SuiteView, TaskView
 from harbor_author.suite import find_suite
 from tests.conftest import AuthorRunner, make_suite
 from tests.report.scenes import CHINESE, HOSTILE, make_scenes
@@ -209,3 +210,20 @@ def test_a_suite_without_a_task_says_how_to_make_one(suite_root: Path) -> None:
 
 def test_a_title_may_hold_anything(view: SuiteView) -> None:
     assert HOSTILE[:25] in task(view, "H23").title
+
+
+def test_changes_of_one_file_are_told_apart_in_the_heat_map() -> None:
+    long = "src/services/with/a/long/way/to/notification-service.ts@"
+    names = [f"{long}{line}" for line in (2, 20, 23)]
+    chart = heat_map(
+        HeatMap(
+            ("works",),
+            dict.fromkeys(names, ("works",)),
+            dict.fromkeys(names, "killed"),
+            dict.fromkeys(names, 0.0),
+        ),
+        ident="h",
+    )
+    shown = re.findall(r'<text class="name"[^>]*>([^<]*)', chart)
+    assert [name.rpartition("@")[2] for name in shown] == ["2", "20", "23"]
+    assert all(name.startswith("…") for name in shown)
