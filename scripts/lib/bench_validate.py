@@ -22,9 +22,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PEER = REPOSITORY.parent / "shared/tools/harbor-peer"
-WORDS = (
-    ["amber", "basil", "cedar", "delta", "ember", "fjord", "grove", "heron", "ivory", "jetty", "koala", "lemon", "maple", "noble", "ocean", "pearl"]
-)
+WORDS = "amber basil cedar delta ember fjord grove heron ivory jetty koala lemon maple noble ocean pearl".split()  # noqa: SIM905
 
 
 def make_task(root: Path, number: int) -> None:
@@ -59,7 +57,9 @@ def make_task(root: Path, number: int) -> None:
 def timed(command: list[str], environment: dict[str, str], *, fails: bool = False) -> tuple[float, float]:
     """Seconds on the wall and of processor time (children included) of one command."""
     before, started = os.times(), time.perf_counter()
-    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, check=False
+    )
     wall_s, after = time.perf_counter() - started, os.times()
     if done.returncode and not fails:
         sys.exit(
