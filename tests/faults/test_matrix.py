@@ -19,7 +19,7 @@ PROOF = {
     "ENOSPC": "tests/sandbox/test_own_engine.py::test_an_engine_whose_disk_is_full",
     "DISKFULL": "tests/sandbox/test_own_engine.py::test_a_disk_filler_ends_with_the_limit_named",
     "NOMEM": "tests/proof/test_oracle_check.py::"
-    "test_a_fork_bomb_an_endless_printer_and_a_hungry_process_name_their_limit",
+    "test_what_takes_too_much_of_something_ends_with_the_limit_named",
     "CLOCK": "tests/integrity/test_orphans.py::test_r87_what_is_younger_than_the_limit_and_than_this_run_stays",
     "engine killed": "tests/sandbox/test_own_engine.py::test_an_engine_that_is_killed_and_comes_back",
     "engine stalled": "tests/sandbox/test_engine_faults.py::test_an_engine_that_stalls_midway",
