@@ -9,6 +9,7 @@ import click
 
 from harbor_author.cli.common import author_command, json_option, print_json
 from harbor_author.scaffold import init_suite
+from harbor_author.suite.settings import FILE_NAME, load_settings
 
 
 @author_command(
@@ -46,5 +47,11 @@ def command(
         return
     for path in made:
         click.echo(f"Made {path}")
+    host = load_settings(directory / FILE_NAME).host
+    if dsh is None and source is None and host.source == "npm":
+        click.echo(
+            f"\nTasks about the host install dsh {host.dsh} from npm. Where npm lacks it, let author.toml say:"
+        )
+        click.echo('  [host]\n  source = "pypi"\n  dsh = "0.1.2-alpha.3"')
     option = "" if directory == Path() else f" --suite {shlex.quote(str(directory))}"
     click.echo(f"\nNext:\n  author new --series H{option}")

@@ -20,6 +20,7 @@ def test_init_makes_a_suite_that_the_other_commands_find(author: AuthorRunner, t
     )
     assert made.status == 0, made.err
     assert "author new --series H" in made.out
+    assert "Where npm" not in made.out
     folder = tmp_path / "my-suite"
     assert sorted(path.name for path in folder.iterdir()) == ["author.toml", "references", "tasks"]
     assert author("next-id", "--series", "H", cwd=folder / "tasks").out == "H23\n"
@@ -33,6 +34,12 @@ def test_init_makes_a_suite_that_the_other_commands_find(author: AuthorRunner, t
 def test_the_next_command_can_be_pasted(author: AuthorRunner, tmp_path: Path) -> None:
     made = author("init", "my suite", "--name", "mine")
     assert made.out.endswith("author new --series H --suite 'my suite'\n")
+
+
+def test_a_host_that_was_not_chosen_is_named_with_another(author: AuthorRunner, tmp_path: Path) -> None:
+    made = author("init", "suite")
+    assert "dsh 0.1.2-alpha.2 from npm" in made.out
+    assert '  [host]\n  source = "pypi"\n  dsh = "0.1.2-alpha.3"\n' in made.out
 
 
 def test_init_refuses_what_author_toml_cannot_hold_and_leaves_nothing(
