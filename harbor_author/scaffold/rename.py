@@ -16,6 +16,8 @@ from harbor_author.suite.registry import staging_directory
 
 _UNTOUCHED = ("provenance/",)
 _RECEIPT = "proof.json"
+#: A longer file is data that nobody wrote by hand; it keeps what it holds.
+_MOST_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ def rename_task(suite: Suite, task: Task, target: str, *, dry_run: bool = False)
         if not path.is_file():
             raise ScaffoldError("is no regular file, which a task may not hold", path=path, hint="remove it")
         if name == _RECEIPT or name.startswith(_UNTOUCHED):
+            continue
+        if path.stat().st_size > _MOST_BYTES:
             continue
         data = path.read_bytes()
         changed, count = substitution(data)

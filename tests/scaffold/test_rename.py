@@ -67,6 +67,13 @@ def test_another_slug_keeps_the_id(suite_root: Path, task_dir: Path) -> None:
     assert "bench-h23-new-one" in (new / "tests/judge.mjs").read_text()
 
 
+def test_a_file_too_long_to_be_written_by_hand_is_not_read(suite_root: Path, task_dir: Path) -> None:
+    data = task_dir / "environment/fixture/data.txt"
+    data.write_text("H23-old-one\n")
+    os.truncate(data, 1 << 40)  # nobody has the memory for it
+    assert "environment/fixture/data.txt" not in rename(suite_root, "new-one", dry_run=True).mentions
+
+
 def test_a_dry_run_changes_nothing(suite_root: Path, task_dir: Path) -> None:
     before = {path: path.read_bytes() for path in task_dir.rglob("*") if path.is_file()}
     result = rename(suite_root, "new-one", dry_run=True)
