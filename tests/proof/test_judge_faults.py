@@ -126,11 +126,11 @@ FAULTS = {
         judge('echo \'{"reward": "1"}\' > /logs/verifier/reward.json'), "error", "reward-unparsable"
     ),
     "the reward is written by a process that outlives the judge": Fault(
-        judge(f"(sleep 5; echo 1 {REWARD.strip()}) & disown"),
+        judge(f"(sleep 60; echo 1 {REWARD.strip()}) & disown"),
         "error",
         "reward-missing",
         shows=lambda result: (
-            any("sleep 5" in text for text in trial(result, "oracle")["leftovers"])
+            any("sleep 60" in text for text in trial(result, "oracle")["leftovers"])
             and "something still ran" in result["message"]
         ),
     ),
