@@ -77,8 +77,10 @@ def _remove_store(command: list[str], environ: dict[str, str], run_root: str) ->
     )
     subprocess.run([*command, "rmi", "--all", "--force"], env=environ, capture_output=True, check=False)
     store = command[command.index("--root") + 1]
-    # Podman leaves its driver's own mount, and nobody can remove the folder then.
-    subprocess.run(["umount", f"{store}/overlay"], capture_output=True, check=False)
+    # Podman leaves its driver's own mounts, one over the other, and nobody can remove the folder then.
+    unmount = ["umount", f"{store}/overlay"]
+    while subprocess.run(unmount, capture_output=True, check=False).returncode == 0:
+        pass
     shutil.rmtree(run_root, ignore_errors=True)
 
 
