@@ -1,4 +1,4 @@
-"""The proof room's error."""
+"""The errors of the proof room."""
 
 from __future__ import annotations
 
@@ -25,3 +25,8 @@ class TaskRefusedError(ProofError):
         self.cause = cause
         #: The end of what tells why, such as a build's output.
         self.log = ""
+
+
+def says_no_room(text: str) -> bool:
+    """Whether a program or the engine says that a file system is full."""
+    return "no space left" in text.lower()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harbor_author.proof.config import EnvironmentConfig
 from harbor_author.proof.context import base_names, context_digest
-from harbor_author.proof.errors import TaskRefusedError
+from harbor_author.proof.errors import TaskRefusedError, says_no_room
 from harbor_author.sandbox import BuildError, Engine, EngineError, ImageInfo, ImageMissingError, SandboxError
 from harbor_author.sandbox.ownership import IMAGE_LABEL, image_labels
 
@@ -105,13 +105,13 @@ def _build(
         )
     except BuildError as error:
         cause = "build-timeout" if "longer than" in error.message else "build-failed"
-        if "no space left" in error.log.lower() or "no space left" in error.message.lower():
+        if says_no_room(error.log) or says_no_room(error.message):
             cause = "disk-full"
         refused = TaskRefusedError(cause, error.message, path=context / "Dockerfile")
         refused.log = error.log
         raise refused from error
     except EngineError as error:
-        cause = "disk-full" if "no space left" in error.message.lower() else "engine-failed"
+        cause = "disk-full" if says_no_room(error.message) else "engine-failed"
         raise TaskRefusedError(cause, error.message) from error
     except SandboxError as error:
         raise TaskRefusedError("task-invalid", error.message, path=error.path) from error

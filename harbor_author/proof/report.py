@@ -12,7 +12,7 @@ from harbor_author.output.text import counted, printable
 from harbor_author.proof.causes import NOT_THE_TASK
 from harbor_author.proof.flaky import REPEAT_MARK, base_name, spreads
 from harbor_author.proof.programme import ABLATION_PREFIX
-from harbor_author.proof.reward import Check
+from harbor_author.proof.reward import Check, parse_judge_line
 from harbor_author.proof.verdict import Trial
 from harbor_author.proof.workflow import ProofResult
 
@@ -289,10 +289,8 @@ def _without_line(trial: Trial) -> str:
     """The judge's log without the JSON line whose reasons and checks are told in words."""
     if not (trial.reasons or trial.checks):
         return trial.judge_log
-    lines = trial.judge_log.splitlines()
-    return (
-        "\n".join(line for line in lines if not line.startswith('{"score"')) or "(nothing beside its verdict)"
-    )
+    lines = [line for line in trial.judge_log.splitlines() if parse_judge_line(line) is None]
+    return "\n".join(lines) or "(nothing beside its verdict)"
 
 
 def _quoted(title: str, log: str) -> list[str]:

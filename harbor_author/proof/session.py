@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import IO, Any
 
 from harbor_author.proof.config import EnvironmentConfig, Healthcheck, resolve_env
+from harbor_author.proof.errors import says_no_room
 from harbor_author.sandbox import ContainerSpec, Engine, EngineError, ExecResult, ImageInfo
 from harbor_author.sandbox.archives import Archive
 from harbor_author.sandbox.ownership import owner_labels
@@ -91,11 +92,6 @@ class Cancellation:
     def sleep(self, seconds: float) -> None:
         self._event.wait(seconds)
         self.check()
-
-
-def says_no_room(text: str) -> bool:
-    """Whether a program or the engine says that a file system is full."""
-    return "no space left on device" in text.lower()
 
 
 class Session:
@@ -446,7 +442,7 @@ def open_session(
             engine.start(container)
         except EngineError as error:
             # The runtime tells what is wrong with the image; a network or a disk that fails is the machine's fault.
-            if "OCI runtime" not in error.message or "no space left" in error.message:
+            if "OCI runtime" not in error.message or says_no_room(error.message):
                 raise
             raise TrialAbortedError("environment-failed", error.message, engine.logs(container)) from error
         if config.network_mode == "no-network" and switched:

@@ -12,7 +12,7 @@ from harbor_author.proof import separate
 from harbor_author.proof.clock import set_clock
 from harbor_author.proof.config import StepConfig, TaskConfig, without_network
 from harbor_author.proof.contract import AgentRun, JudgeRun, run_agent, run_judge
-from harbor_author.proof.errors import TaskRefusedError
+from harbor_author.proof.errors import TaskRefusedError, says_no_room
 from harbor_author.proof.leftovers import (
     changed_by_judge,
     find_leftovers,
@@ -121,7 +121,7 @@ def run_trial(
         broken = TrialRun(cause=error.cause, message=error.message, log=error.log)
         result = _unless_denied(bench.config, broken)
     except EngineError as error:
-        cause = "disk-full" if "no space left" in error.message.lower() else "engine-failed"
+        cause = "disk-full" if says_no_room(error.message) else "engine-failed"
         if bench.cancellation.cancelled:
             cause = "interrupted"
         result = TrialRun(cause=cause, message=error.message)
