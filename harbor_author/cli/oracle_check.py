@@ -87,7 +87,7 @@ def interrupt_on_signals() -> None:
 @suite_option
 @json_option
 @click.option(
-    "--jobs", type=click.IntRange(min=1), help="Containers at once (default: one a processor, at least 2)."
+    "--jobs", type=click.IntRange(min=1), help="Trials at once (default: one a processor, at least 2)."
 )
 @click.option("--keep", is_flag=True, help="Leave the containers, to look into; 'author clean' removes them.")
 @click.option("--force", is_flag=True, help="Prove also what a current receipt covers.")

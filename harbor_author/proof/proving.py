@@ -54,6 +54,8 @@ class Proof:
         self._engine = engine
         self._cancellation = Cancellation()
         self._results: dict[int, ProofResult] = {}
+        self._jobs = options.jobs or max(2, os.cpu_count() or 2)
+        self._turns = threading.Semaphore(self._jobs)
 
     def run(self) -> list[ProofResult]:
         """Results in the order of the tasks."""
@@ -65,7 +67,8 @@ class Proof:
 
     def _run_all(self, engine: Engine, removals: Removals) -> None:
         info = engine.info()
-        jobs = self._options.jobs or max(2, os.cpu_count() or 2)
+        # One more than may run scripts at once, so that a container is up by the time that there is a turn for it.
+        jobs = self._jobs + (self._jobs > 1)
         pool = Pool(jobs=jobs, memory_mb=int(info.memory_mb * _MEMORY_SHARE), cancellation=self._cancellation)
         for index in range(len(self._tasks)):
             # Ranked behind every trial, so that what is begun is finished before more is begun.
@@ -85,18 +88,20 @@ class Proof:
         self._progress.stage(task.label, "", "prepare")
         programme = self._options.programme()
         try:
-            prepared = prepare(
-                engine,
-                task,
-                cancellation=self._cancellation,
-                keep=self._options.keep,
-                log=partial(self._progress.log, task.label),
-                remove=removals.remove,
-            )
-            if self._options.artefacts is not None:
-                prepared = replace(prepared, bench=replace(prepared.bench, keep_diff=True))
-            probe_baseline(prepared.bench)
-            planned = programme.first(task, prepared.bench)
+            with self._turns:
+                prepared = prepare(
+                    engine,
+                    task,
+                    cancellation=self._cancellation,
+                    keep=self._options.keep,
+                    log=partial(self._progress.log, task.label),
+                    remove=removals.remove,
+                )
+                probe_baseline(prepared.bench)
+                planned = programme.first(task, prepared.bench)
+            keep_diff = self._options.artefacts is not None
+            bench = replace(prepared.bench, turns=self._turns, keep_diff=keep_diff)
+            prepared = replace(prepared, bench=bench)
         except TaskRefusedError as error:
             self._refuse(index, error.cause, _text(error), tail(error.log), started)
             return

@@ -14,10 +14,10 @@ from harbor_author.proof.contract import AgentRun, JudgeRun, run_agent, run_judg
 from harbor_author.proof.leftovers import find_leftovers, fixture_diff
 from harbor_author.proof.session import Session, TrialAbortedError, open_session
 from harbor_author.proof.submission import Submission, oracle
-from harbor_author.proof.trial import Bench, OnStage, TrialRun, judge_separately
+from harbor_author.proof.trial import Bench, OnStage, TrialRun, Turn, judge_separately
 
 
-def run_steps(bench: Bench, submission: Submission, on_stage: OnStage) -> TrialRun:
+def run_steps(bench: Bench, submission: Submission, on_stage: OnStage, turn: Turn) -> TrialRun:
     """Run a multi-step trial; its reward is the mean over the judged steps, or the last step's."""
     config = bench.config
     on_stage("start")
@@ -27,7 +27,7 @@ def run_steps(bench: Bench, submission: Submission, on_stage: OnStage) -> TrialR
     leftovers: tuple[str, ...] = ()
     modes = [config.agent.network_mode, config.verifier.network_mode]
     modes += [phase.network_mode for step in config.steps for phase in (step.agent, step.verifier)]
-    with open_session(
+    opened = open_session(
         bench.engine,
         bench.image,
         config.environment,
@@ -37,7 +37,8 @@ def run_steps(bench: Bench, submission: Submission, on_stage: OnStage) -> TrialR
         limits=bench.limits,
         keep=bench.keep,
         remove=bench.remove,
-    ) as session:
+    )
+    with opened as session, turn:
         session.healthcheck(config.environment.healthcheck)
         verified_here = False
         for step in config.steps:

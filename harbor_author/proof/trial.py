@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -64,6 +65,7 @@ class Bench:
     inspect: bool = False
     keep_diff: bool = False
     remove: Callable[[str], None] | None = None
+    turns: threading.Semaphore | None = None
 
     @property
     def has_judge_line(self) -> bool:
@@ -74,6 +76,27 @@ class Bench:
 def has_judge_line(task_dir: Path) -> bool:
     """Whether a task's judge speaks our suites' protocol, by the names of its files."""
     return any((task_dir / "tests" / name).is_file() for name in _PROTOCOL_FILES)
+
+
+class Turn:
+    """A trial's turn to use the machine, which it takes once its container is up: bringing one up is mostly waiting.
+
+    Not to be taken again while it is held.
+    """
+
+    def __init__(self, turns: threading.Semaphore | None) -> None:
+        self._turns = turns
+        self.waited_s = 0.0
+
+    def __enter__(self) -> None:
+        if self._turns is not None:
+            started = time.monotonic()
+            self._turns.acquire()
+            self.waited_s += time.monotonic() - started
+
+    def __exit__(self, *_: object) -> None:
+        if self._turns is not None:
+            self._turns.release()
 
 
 @dataclass(frozen=True)
@@ -111,12 +134,13 @@ def run_trial(
     from harbor_author.proof.steps import run_steps
 
     started = time.monotonic()
+    turn = Turn(bench.turns)
     try:
         if offline:
             bench = replace(bench, config=without_network(bench.config))
         bench = replace(bench, clock=clock, inspect=inspect)
         run = run_steps if bench.config.steps else _run_single
-        result = _unless_denied(bench.config, run(bench, submission, on_stage))
+        result = _unless_denied(bench.config, run(bench, submission, on_stage, turn))
     except (TrialAbortedError, TaskRefusedError) as error:
         broken = TrialRun(cause=error.cause, message=error.message, log=error.log)
         result = _unless_denied(bench.config, broken)
@@ -128,7 +152,7 @@ def run_trial(
     except SandboxError as error:
         gone = not bench.task_dir.is_dir()
         result = TrialRun(cause="task-vanished" if gone else "task-invalid", message=str(error))
-    return replace(result, duration_s=time.monotonic() - started)
+    return replace(result, duration_s=time.monotonic() - started - turn.waited_s)
 
 
 def denied(config: TaskConfig, log: str) -> bool:
@@ -149,12 +173,12 @@ def _unless_denied(config: TaskConfig, run: TrialRun) -> TrialRun:
     return run
 
 
-def _run_single(bench: Bench, submission: Submission, on_stage: OnStage) -> TrialRun:
+def _run_single(bench: Bench, submission: Submission, on_stage: OnStage, turn: Turn) -> TrialRun:
     config = bench.config
     on_stage("start")
     is_separate = config.separate_verifier()
     phases = (config.agent.network_mode, None if is_separate else config.verifier.network_mode)
-    with open_session(
+    opened = open_session(
         bench.engine,
         bench.image,
         config.environment,
@@ -164,7 +188,8 @@ def _run_single(bench: Bench, submission: Submission, on_stage: OnStage) -> Tria
         limits=bench.limits,
         keep=bench.keep,
         remove=bench.remove,
-    ) as session:
+    )
+    with opened as session, turn:
         if bench.clock:
             set_clock(session, bench.clock)
         session.healthcheck(config.environment.healthcheck)
@@ -183,7 +208,8 @@ def _run_single(bench: Bench, submission: Submission, on_stage: OnStage) -> Tria
             return TrialRun(agent, judge, judge.rewards, leftovers, container=session.container, diff=diff)
         artifacts = separate.collect(session, config)
         diff = fixture_diff(session) if bench.keep_diff else ""
-    judge, leftovers = judge_separately(bench, artifacts, None, on_stage)
+    with turn:
+        judge, leftovers = judge_separately(bench, artifacts, None, on_stage)
     return TrialRun(agent, judge, judge.rewards, leftovers, diff=diff)
 
 

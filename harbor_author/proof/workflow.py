@@ -50,7 +50,8 @@ class Options:
     """How to prove.
 
     Attributes:
-        jobs: containers at once; None: as many as there are processors, at least two.
+        jobs: trials whose scripts run at once, while one container more is brought up; None: as many as there are
+            processors, at least two.
         force: run also what a current receipt covers.
         resume: leave alone also what failed, while its receipt is current; take up an interrupted proof's trials.
         needs: trials that a receipt must have to cover this run.
