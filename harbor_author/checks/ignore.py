@@ -69,7 +69,7 @@ def gitignore(text: str) -> IgnoreFile:
             body = body[1:]
         body = body.removeprefix("\\") if body.startswith(("\\#", "\\!")) else body
         directory_only = body.endswith("/")
-        body = body.rstrip("/")
+        body = body.removesuffix("/")
         if not body:
             continue
         anchored = "/" in body
@@ -140,6 +140,22 @@ class _Glob:
         return reached[-1]
 
 
+_NOTHING = re.compile(r"(?!)")
+#: A character of a glob's brackets, which a backslash takes for itself; then brackets, whose first may be a `]`.
+_CHAR = r"(?:\\.|[^\\])"
+_BRACKETS = re.compile(rf"\[([!^]?)({_CHAR}(?:\\.|[^\\\]])*)\]", re.DOTALL)
+_ITEM = re.compile(rf"({_CHAR})(?:-({_CHAR}))?", re.DOTALL)
+
+
+def _as_regex(item: re.Match[str]) -> str:
+    """A character or a range of a glob's brackets, for a regex's: nothing in it means anything else there.
+
+    Of a range that runs backwards git takes the beginning.
+    """
+    first, last = item[1][-1], (item[2] or item[1])[-1]
+    return f"{re.escape(first)}-{re.escape(last)}" if first < last else re.escape(first)
+
+
 def _segment(glob: str) -> re.Pattern[str]:
     """The part of a glob between two slashes. Every star but the last takes the first fit for good."""
     pieces = [""]
@@ -153,11 +169,12 @@ def _segment(glob: str) -> re.Pattern[str]:
         elif char == "?":
             pieces[-1] += "."
             index += 1
-        elif char == "[" and (end := glob.find("]", index + 2)) > 0:
-            body = glob[index + 1 : end].replace("\\", "\\\\")
-            body = "^" + body[1:] if body[:1] in "!^" else body
-            pieces[-1] += f"[{body}]"
-            index = end + 1
+        elif char == "[":
+            found = _BRACKETS.match(glob, index)
+            if found is None:
+                return _NOTHING
+            pieces[-1] += f"[{found[1] and '^'}{_ITEM.sub(_as_regex, found[2])}]"
+            index = found.end()
         elif char == "\\" and index + 1 < len(glob):
             pieces[-1] += re.escape(glob[index + 1])
             index += 2
@@ -170,7 +187,4 @@ def _segment(glob: str) -> re.Pattern[str]:
         + "".join(f"(?>.*?{piece})" for piece in others[:-1])
         + "".join(f".*{piece}" for piece in others[-1:])
     )
-    try:
-        return re.compile(regex, re.DOTALL)
-    except re.error:
-        return re.compile(r"(?!)")
+    return re.compile(regex, re.DOTALL)
