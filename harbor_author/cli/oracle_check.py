@@ -53,8 +53,8 @@ def refuse_for_harbor(given: Mapping[str, object]) -> None:
     named = [name for name, value in given.items() if value]
     if named:
         raise click.UsageError(
-            f"{' and '.join(named)}: not with --runner harbor, which runs the untouched and the oracle trial only; "
-            "leave it out, or run these trials here (--runner local)"
+            f"{' and '.join(named)}: not with --runner harbor, whose containers are Harbor's own; leave it out, or run "
+            "these trials here (--runner local)"
         )
 
 
@@ -174,8 +174,6 @@ def command(
     if runner == "harbor":
         refuse_for_harbor(
             {
-                "--matrix": matrix,
-                "--repeat": repeat,
                 "--clock": clock,
                 "--no-network": offline,
                 "--keep": keep,
@@ -206,7 +204,7 @@ def command(
                 from harbor_author.proof.harbor_runner import HarborRunner, check_by_harbor
 
                 harbor = HarborRunner(harbor_command, environment, jobs or 2)
-                results = check_by_harbor(some, harbor, progress=progress)
+                results = check_by_harbor(some, harbor, programme=options.programme, progress=progress)
             else:
                 results = oracle_check(some, options, progress=progress)
         finally:

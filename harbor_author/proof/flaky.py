@@ -11,7 +11,7 @@ from harbor_author.proof.programme import Planned, both
 from harbor_author.proof.verdict import Trial
 
 if TYPE_CHECKING:
-    from harbor_author.proof.trial import Bench
+    from harbor_author.proof.trial import Subject
 
 #: Stands between a submission's name and the number of its repetition.
 REPEAT_MARK = "#"
@@ -32,7 +32,7 @@ class Spread:
         return f"{self.name}: " + ", ".join(f"{outcome} x{count}" for outcome, count in self.outcomes)
 
 
-def repeated(bench: Bench, *, untouched: int, oracle: int, first: bool = False) -> list[Planned]:
+def repeated(subject: Subject, *, untouched: int, oracle: int, first: bool = False) -> list[Planned]:
     """Repetitions of the two basic trials, in an order that is mixed the same way each time.
 
     Args:
@@ -41,13 +41,13 @@ def repeated(bench: Bench, *, untouched: int, oracle: int, first: bool = False) 
     """
     import random
 
-    basic = both(bench)
+    basic = both(subject)
     again = [
         replace(plan, submission=replace(plan.submission, name=f"{plan.name}{REPEAT_MARK}{number}"))
         for plan, count in zip(basic, (untouched, oracle), strict=True)
         for number in range(2, count + 1)
     ]
-    random.Random(bench.task).shuffle(again)  # noqa: S311
+    random.Random(subject.task).shuffle(again)  # noqa: S311
     return [*basic, *again] if first else again
 
 

@@ -14,7 +14,7 @@ from harbor_author.proof.programme import Assessment, Planned, both
 from harbor_author.proof.reward import is_full
 from harbor_author.proof.snapshot import OracleChanges, observe, read_instruction
 from harbor_author.proof.submission import oracle
-from harbor_author.proof.trial import FIXTURE, Bench
+from harbor_author.proof.trial import FIXTURE, Bench, Subject
 from harbor_author.proof.verdict import Trial, overall
 from harbor_author.proof.workflow import Options
 from harbor_author.suite import Task, find_citations, task_mode
@@ -31,6 +31,9 @@ _BY_CLOCK = (
     "nothing but the clock differs from the plain trial: let neither solution nor judge depend on the date"
 )
 _BY_NETWORK = "nothing but the network differs from the plain trial: put into the image what is fetched"
+_NOT_OBSERVED = (
+    "without ablation and what is derived from the oracle's own changes, which only containers here show"
+)
 
 
 @dataclass(frozen=True)
@@ -54,31 +57,33 @@ class Matrix:
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
-        self._bench: Bench | None = None
+        self._subject: Subject | None = None
+        self._is_observed = True
         self._plan = ablation.Plan((), (), ())
         self._tried: list[ablation.Unit] = []
         self._over_budget = 0
         self._hunks_planned = False
         self._report_floor = DEFAULT_FLOOR
 
-    def first(self, task: Task, bench: Bench) -> list[Planned]:
-        self._bench = bench
+    def first(self, task: Task, subject: Subject) -> list[Planned]:
+        self._subject = subject
+        self._is_observed = isinstance(subject, Bench)
         scope = self._scope
         runs = scope.repeat or 1
         # A judge is unsteady on what it has to look at: the oracle. The untouched fixture is run less often.
         untouched = min(runs, max(UNTOUCHED_RUNS, runs // _UNTOUCHED_SHARE))
         if scope.matrix:
             untouched, runs = max(scope.untouched_runs, untouched), max(scope.oracle_runs, runs)
-        planned = flaky.repeated(bench, untouched=untouched, oracle=runs, first=True)
+        planned = flaky.repeated(subject, untouched=untouched, oracle=runs, first=True)
         planned = [replace(plan, inspect=scope.matrix and number < 2) for number, plan in enumerate(planned)]
-        planned += self._reruns(bench)
-        if scope.matrix and not bench.config.steps:
-            planned += self._matrix(task, bench)
+        planned += self._reruns(subject)
+        if scope.matrix and not subject.config.steps:
+            planned += self._matrix(task, subject)
         return planned
 
-    def _reruns(self, bench: Bench) -> list[Planned]:
+    def _reruns(self, subject: Subject) -> list[Planned]:
         planned = []
-        for plan in both(bench):
+        for plan in both(subject):
             if self._scope.clock:
                 why = f"the same, with the clock set off by {self._scope.clock}"
                 planned.append(replace(_renamed(plan, "clock", why), clock=self._scope.clock, hint=_BY_CLOCK))
@@ -87,38 +92,39 @@ class Matrix:
                 planned.append(replace(again, offline=True, hint=_BY_NETWORK))
         return planned
 
-    def _matrix(self, task: Task, bench: Bench) -> list[Planned]:
-        document = bench.config.document
-        solution = oracle(bench.task_dir)
-        instruction = read_instruction(bench.task_dir)
-        has_fixture = (bench.task_dir / "environment" / "fixture").is_dir()
+    def _matrix(self, task: Task, subject: Subject) -> list[Planned]:
+        document = subject.config.document
+        solution = oracle(subject.task_dir)
+        has_fixture = (subject.task_dir / "environment" / "fixture").is_dir()
         mode = task_mode(task, document) if has_fixture else "mutable"
-        observed = observe(bench, solution, instruction)
-        is_report = _is_report(observed, mode if has_fixture else "")
-        floor = _floor(document) / _FULL_POINTS
-        planned = []
-        if has_fixture:
-            strict = bench.has_judge_line
-            planned += probes.touched(mode, solution, is_report=is_report, strict=strict)
-        planned += probes.no_work(
-            observed, instruction, _card_ids(task, document), floor=floor, is_report=is_report
-        )
-        if not is_report:
-            planned += probes.perturbed(observed, solution)
-        planned += probes.tampered(mutable=has_fixture and mode == "mutable", strict=bench.has_judge_line)
-        planned += [declared.planned for declared in read_declared(bench.task_dir)]
-        self._plan = ablation.plan(observed)
-        # A single change taken back is the untouched fixture.
-        units = self._plan.files if len(self._plan.files) > 1 else ()
-        return planned + self._within_budget(units)
+        strict = subject.has_judge_line
+        is_report = mode == "readonly"
+        derived: list[Planned] = []
+        units: Sequence[ablation.Unit] = ()
+        if isinstance(subject, Bench):
+            instruction = read_instruction(subject.task_dir)
+            observed = observe(subject, solution, instruction)
+            is_report = _is_report(observed, mode if has_fixture else "")
+            floor = _floor(document) / _FULL_POINTS
+            ids = _card_ids(task, document)
+            derived = probes.no_work(observed, instruction, ids, floor=floor, is_report=is_report)
+            if not is_report:
+                derived += probes.perturbed(observed, solution)
+            self._plan = ablation.plan(observed)
+            # A single change taken back is the untouched fixture.
+            units = self._plan.files if len(self._plan.files) > 1 else ()
+        touched = probes.touched(mode, solution, is_report=is_report, strict=strict) if has_fixture else []
+        tampered = probes.tampered(mutable=has_fixture and mode == "mutable", strict=strict)
+        declared = [one.planned for one in read_declared(subject.task_dir)]
+        return touched + derived + tampered + declared + self._within_budget(units)
 
     def _within_budget(self, units: Sequence[ablation.Unit]) -> list[Planned]:
-        assert self._bench is not None
+        assert self._subject is not None
         room = max(0, self._scope.budget - len(self._tried))
         self._over_budget += max(0, len(units) - room)
         chosen = list(units[:room])
         self._tried += chosen
-        return ablation.trials(chosen, oracle(self._bench.task_dir))
+        return ablation.trials(chosen, oracle(self._subject.task_dir))
 
     def more(self, trials: Sequence[Trial]) -> list[Planned]:
         """After the files, the hunks of those files that the judge looks at."""
@@ -143,7 +149,9 @@ class Matrix:
         if unsteady and not _all_errors(trials, unsteady):
             verdict, cause = "fail", "flaky"
             message = "; ".join(str(spread) for spread in unsteady)
-        if self._scope.matrix:
+        if self._scope.matrix and not self._is_observed:
+            notes.append(_NOT_OBSERVED)
+        elif self._scope.matrix:
             found = self._findings(trials)
             details["ablation"] = found.document()
             notes += _ablation_notes(found)
@@ -159,8 +167,8 @@ class Matrix:
         return Assessment(verdict, cause, message, tuple(notes), details)
 
     def _findings(self, trials: Sequence[Trial]) -> ablation.Findings:
-        assert self._bench is not None
-        path = self._bench.task_dir / "solution" / "SOLUTION.md"
+        assert self._subject is not None
+        path = self._subject.task_dir / "solution" / "SOLUTION.md"
         text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
         return ablation.findings(
             trials, self._tried, self._plan, skipped=self._over_budget, solution_text=text

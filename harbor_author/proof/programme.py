@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from harbor_author.proof.submission import UNTOUCHED, Submission, oracle
-from harbor_author.proof.verdict import FULL, ZERO, Expectation, Trial, overall
+from harbor_author.proof.verdict import FULL, ZERO, Expectation, Trial, judge_trial, overall
 from harbor_author.suite import Task
 
 if TYPE_CHECKING:
-    from harbor_author.proof.trial import Bench
+    from harbor_author.proof.trial import Subject, TrialRun
 
 #: How the trials of the oracle without one of its changes are called.
 ABLATION_PREFIX = "ablation:"
@@ -43,6 +43,18 @@ class Planned:
     def name(self) -> str:
         return self.submission.name
 
+    def judge(self, run: TrialRun, subject: Subject) -> Trial:
+        """The verdict over what it gave."""
+        return judge_trial(
+            self.name,
+            run,
+            self.expectation,
+            needs_judge_line=subject.has_judge_line,
+            why=self.why,
+            hint=self.hint,
+            advisory=self.advisory,
+        )
+
 
 @dataclass(frozen=True)
 class Assessment:
@@ -58,8 +70,8 @@ class Assessment:
 class Programme(Protocol):
     """The trials of one task, in rounds, and what they come to. One instance a task."""
 
-    def first(self, task: Task, bench: Bench) -> Sequence[Planned]:
-        """The first round. Raises what `prepare` raises."""
+    def first(self, task: Task, subject: Subject) -> Sequence[Planned]:
+        """The first round; of a `Bench` also what is learnt in its containers. Raises what `prepare` raises."""
 
     def more(self, trials: Sequence[Trial]) -> Sequence[Planned]:
         """A further round, given all trials so far; empty when there is none."""
@@ -74,8 +86,8 @@ ProgrammeFactory = Callable[[], Programme]
 class Basic:
     """`untouched` must give 0, `oracle` 1."""
 
-    def first(self, task: Task, bench: Bench) -> list[Planned]:
-        return both(bench)
+    def first(self, task: Task, subject: Subject) -> list[Planned]:
+        return both(subject)
 
     def more(self, trials: Sequence[Trial]) -> list[Planned]:
         return []
@@ -85,9 +97,9 @@ class Basic:
         return Assessment(verdict, cause)
 
 
-def both(bench: Bench) -> list[Planned]:
+def both(subject: Subject) -> list[Planned]:
     """The two trials that every proof begins with."""
     return [
         Planned(UNTOUCHED, ZERO, "nothing was done"),
-        Planned(oracle(bench.task_dir), FULL, "the reference solution"),
+        Planned(oracle(subject.task_dir), FULL, "the reference solution"),
     ]

@@ -27,7 +27,7 @@ from harbor_author.proof.progress import Progress
 from harbor_author.proof.resume import KeptTrials
 from harbor_author.proof.session import Cancellation
 from harbor_author.proof.trial import Bench, TrialRun, run_trial
-from harbor_author.proof.verdict import Trial, judge_trial
+from harbor_author.proof.verdict import Trial
 from harbor_author.proof.workflow import KEPT_DETAILS, Options, ProofResult, outcome
 from harbor_author.sandbox import Engine, EngineError, connect
 from harbor_author.sandbox.ownership import remove_abandoned, remove_own
@@ -178,15 +178,7 @@ class Proof:
         )
         if plan.submission.leaves_processes:
             raw = replace(raw, leftovers=())
-        trial = judge_trial(
-            plan.name,
-            raw,
-            plan.expectation,
-            needs_judge_line=prepared.bench.has_judge_line,
-            why=plan.why,
-            hint=plan.hint,
-            advisory=plan.advisory,
-        )
+        trial = plan.judge(raw, prepared.bench)
         if self._options.artefacts is not None and trial.verdict not in ("pass", "skip"):
             trial = self._keep(self._options.artefacts, prepared, label, trial, raw)
         self._progress.done(label, plan.name, outcome(trial))

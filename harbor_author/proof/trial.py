@@ -49,13 +49,24 @@ FIXTURE = "/app/fixture"
 
 
 @dataclass(frozen=True)
-class Bench:
-    """What all trials of a task share: where it is, what it says, its images, and how to stop."""
+class Subject:
+    """What trials are of: a task's directory, what it is called, and what its task.toml says."""
 
-    engine: Engine
     task_dir: Path
     task: str
     config: TaskConfig
+
+    @property
+    def has_judge_line(self) -> bool:
+        """Whether the task's judge speaks our suites' protocol: one JSON line, last."""
+        return any((self.task_dir / "tests" / name).is_file() for name in _PROTOCOL_FILES)
+
+
+@dataclass(frozen=True)
+class Bench(Subject):
+    """What all trials of a task share when they run here: also its images, and how to stop."""
+
+    engine: Engine
     image: ImageInfo
     cancellation: Cancellation
     verifier_images: Mapping[str, ImageInfo] = field(default_factory=dict)
@@ -66,16 +77,6 @@ class Bench:
     keep_diff: bool = False
     remove: Callable[[str], None] | None = None
     turns: threading.Semaphore | None = None
-
-    @property
-    def has_judge_line(self) -> bool:
-        """Whether the task's judge speaks our suites' protocol: one JSON line, last."""
-        return has_judge_line(self.task_dir)
-
-
-def has_judge_line(task_dir: Path) -> bool:
-    """Whether a task's judge speaks our suites' protocol, by the names of its files."""
-    return any((task_dir / "tests" / name).is_file() for name in _PROTOCOL_FILES)
 
 
 class Turn:

@@ -178,7 +178,8 @@ def test_a_disk_filler_ends_with_the_limit_named(
     config = load_config(task.path)
     engine = connect()
     built = provide_image(engine, task.path / "environment", config.environment, task="filler", log=print)
-    bench = Bench(engine, task.path, "filler", config, built.image, Cancellation(), limits=Limits(disk_mb=50))
+    limits = Limits(disk_mb=50)
+    bench = Bench(task.path, "filler", config, engine, built.image, Cancellation(), limits=limits)
     ran = run_trial(bench, UNTOUCHED)
     assert (ran.cause, ran.rewards) == ("disk-limit", None), ran
     assert "more than 50 MiB" in ran.message
