@@ -36,6 +36,7 @@ from harbor_author.suite import Task
 
 #: Of the engine's memory, what trials may take together.
 _MEMORY_SHARE = 0.8
+_NO_ROOM = ("disk-limit", "disk-full")
 #: After an interrupt: trials end at once, since their containers are gone; a build ends with this process.
 _DRAIN_S = 5.0
 #: After an interrupt: an engine that hangs is not waited for; the next run removes what it kept.
@@ -60,19 +61,19 @@ class Proof:
     def run(self) -> list[ProofResult]:
         """Results in the order of the tasks."""
         engine = self._engine or connect()
-        removals = Removals(engine)
-        with _removing_all(engine, self._cancellation, removals):
-            self._run_all(engine, removals)
+        self._removals = Removals(engine)
+        with _removing_all(engine, self._cancellation, self._removals):
+            self._run_all(engine)
         return [self._results[index] for index in range(len(self._tasks))]
 
-    def _run_all(self, engine: Engine, removals: Removals) -> None:
+    def _run_all(self, engine: Engine) -> None:
         info = engine.info()
         # One more than may run scripts at once, so that a container is up by the time that there is a turn for it.
         jobs = self._jobs + (self._jobs > 1)
         pool = Pool(jobs=jobs, memory_mb=int(info.memory_mb * _MEMORY_SHARE), cancellation=self._cancellation)
         for index in range(len(self._tasks)):
             # Ranked behind every trial, so that what is begun is finished before more is begun.
-            pool.add(Job(partial(self._prepare, engine, removals, pool, index), rank=1))
+            pool.add(Job(partial(self._prepare, engine, pool, index), rank=1))
         try:
             pool.run()
         except BaseException:
@@ -82,7 +83,7 @@ class Proof:
             pool.drain(_DRAIN_S)
             raise
 
-    def _prepare(self, engine: Engine, removals: Removals, pool: Pool, index: int) -> None:
+    def _prepare(self, engine: Engine, pool: Pool, index: int) -> None:
         task = self._tasks[index]
         started = time.monotonic()
         self._progress.stage(task.label, "", "prepare")
@@ -95,7 +96,7 @@ class Proof:
                     cancellation=self._cancellation,
                     keep=self._options.keep,
                     log=partial(self._progress.log, task.label),
-                    remove=removals.remove,
+                    remove=self._removals.remove,
                 )
                 probe_baseline(prepared.bench)
                 planned = programme.first(task, prepared.bench)
@@ -179,6 +180,8 @@ class Proof:
         if plan.submission.leaves_processes:
             raw = replace(raw, leftovers=())
         trial = plan.judge(raw, prepared.bench)
+        if trial.cause in _NO_ROOM:
+            self._removals.finish(_REMOVAL_S)  # its container may be what fills the disk: no other trial's fault
         if self._options.artefacts is not None and trial.verdict not in ("pass", "skip"):
             trial = self._keep(self._options.artefacts, prepared, label, trial, raw)
         self._progress.done(label, plan.name, outcome(trial))
